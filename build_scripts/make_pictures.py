@@ -1,0 +1,36 @@
+"""Draws the pictures that are kept in the repository: the mechanisms' icons and the README's animation. Run after a drawing changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from mechfmu import LinkChain
+from mechfmu.mechanisms import find, names
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def icon(key: str) -> None:
+    """96 x 96 pixels: the mechanism a moment after its start."""
+    mechanism = find(key)()
+    result = mechanism.simulate(stop=0.3, step=0.1)
+    figure = plt.figure(figsize=(0.96, 0.96), dpi=100)
+    axes = figure.add_axes((0.06, 0.06, 0.88, 0.88))
+    for x, y in mechanism.strokes(result.at(-1)):
+        axes.plot(x, y, "-o", color="#1769aa", linewidth=3, markersize=4, markerfacecolor="white", solid_capstyle="round")
+    axes.set_aspect("equal")
+    axes.axis("off")
+    figure.savefig(mechanism.folder / "icon.png", transparent=True, metadata={"Software": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    for key in names():
+        icon(key)
+    (ROOT / "docs").mkdir(exist_ok=True)
+    LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(ROOT / "docs" / "link_chain.gif", fps=25)

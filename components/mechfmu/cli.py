@@ -1,0 +1,168 @@
+"""The command `mechfmu`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from . import __version__, mechanisms
+from .mechanisms import UserError
+
+OUT = Console()
+ERR = Console(stderr=True)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but bad input gives one line instead of the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: 0 done, 2 bad input."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "run"):
+        parser.print_help()
+        return 0
+    try:
+        options.run(options)
+    except UserError as error:
+        print(f"mechfmu {options.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"mechfmu {options.command}: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def make_parser() -> Parser:
+    parser = Parser(prog="mechfmu", description="Mechanism models as FMI units.", epilog="example: mechfmu build link_chain --option links=3 -o out")
+    parser.add_argument("--version", action="version", version=f"mechfmu {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+
+    c = commands.add_parser("list", help="the mechanisms, with their options", description="List the mechanisms.", epilog="example: mechfmu list")
+    c.set_defaults(run=run_list)
+
+    c = commands.add_parser(
+        "build", help="write FMUs", description="Write the FMU of a mechanism.",
+        epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
+    )  # fmt: skip
+    c.add_argument("name", metavar="NAME", help="a mechanism (see mechfmu list), or all")
+    c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
+    c.add_argument("--kind", default="python", metavar="KIND", help="python: runs in the Python of the host (the default)")
+    c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated")
+    c.add_argument("--start", action="append", default=[], metavar="NAME=VALUE", help="start value of a parameter or input; may be repeated")
+    c.set_defaults(run=run_build)
+
+    c = commands.add_parser(
+        "simulate", help="run an FMU", description="Run any FMU through FMPy.",
+        epilog='example: mechfmu simulate out/LinkChain.python.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
+    )  # fmt: skip
+    c.add_argument("fmu", metavar="FMU", help="the FMU file")
+    c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the FMU's own)")
+    c.add_argument("--step", type=float, metavar="H", help="communication step in s (default: the FMU's own)")
+    c.add_argument("--tolerance", type=float, metavar="TOL", help="relative tolerance (default: the FMU's own)")
+    c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
+    c.add_argument("--input", metavar="CSV", help="inputs over time: a column time and a column for each input")
+    c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
+    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (png, svg, pdf)")
+    c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs")
+    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanism into this file (gif, html)")
+    c.set_defaults(run=run_simulate)
+    return parser
+
+
+def run_list(options: argparse.Namespace) -> None:
+    table = Table("mechanism", "what it is", "options (default)")
+    for key in mechanisms.names():
+        mechanism = mechanisms.find(key)
+        lines = [f"{o.name}={'|'.join(o.choices) or o.default}  {o.description}" + (f" ({o.default})" if o.choices else "") for o in mechanism.option_list]
+        table.add_row(key, mechanism.title, "\n".join(lines).replace("[", "\\["))
+    OUT.print(table)
+
+
+def run_build(options: argparse.Namespace) -> None:
+    given = pairs(options.option, "--option")
+    starts = pairs(options.start, "--start")
+    names = mechanisms.names() if options.name == "all" else [options.name]
+    models = [mechanisms.make(name, **given) for name in names]  # all refused before any is built
+    with ERR.status("building") as status:
+        for model in models:
+            files = model.build(options.output, kind=options.kind, start=starts, progress=lambda text: status.update(text))
+            for file in files:
+                OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_simulate(options: argparse.Namespace) -> None:
+    from .run.simulate import read_description, simulate_fmu, times
+
+    for file in (options.output, options.plot, options.animate):
+        _refuse_unwritable(file)
+    description = read_description(options.fmu)
+    experiment = description.defaultExperiment
+    stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
+    if options.step is not None:
+        times(0.0, stop, options.step)
+    with progress_bar(description.modelName, stop) as advance:
+        result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, advance)
+    OUT.print(f"{result.title}: {len(result.t) - 1} steps to t = {result.t[-1]:g} s", highlight=False)
+    if options.output:
+        result.to_csv(options.output)
+    if options.plot:
+        result.plot(options.signals.split(",") if options.signals else None, options.plot)
+    if options.animate:
+        with ERR.status(f"drawing {options.animate}"):
+            result.animate(options.animate)
+    for file in filter(None, (options.output, options.plot, options.animate)):
+        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+    if not any((options.output, options.plot, options.animate)):
+        table = Table("output", "unit", "at the end")
+        for name in result.names:
+            how = result.shown[name]
+            table.add_row(name.replace("[", "\\["), how.unit, f"{how.factor * result[name][-1] + how.offset:.6g}")
+        OUT.print(table)
+
+
+def pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
+    """["a=1", "b=2"] as a dictionary."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UserError(f"{option} {text}: must look like name=value")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _refuse_unwritable(file: str | None) -> None:
+    """Before a long run, not after it."""
+    if file:
+        from pathlib import Path
+
+        from .packaging.archive import make_folder
+
+        make_folder(Path(file).parent)
+        if Path(file).is_dir():
+            raise UserError(f"cannot write {file}: it is a folder")
+
+
+@contextmanager
+def progress_bar(title: str, stop: float) -> Iterator[Any]:
+    """A bar on standard error that follows the simulation time."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} of {task.total:g} s"), TimeRemainingColumn())
+    with Progress(*columns, console=ERR, transient=True) as progress:
+        task = progress.add_task(title, total=stop)
+        yield lambda t: progress.update(task, completed=t)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The mathematics: one algorithm, one file, pure functions of NumPy arrays."""

@@ -1,0 +1,103 @@
+"""Integration over one communication step: adaptive, error-controlled, free of memory that cannot be saved.
+
+DOP853, an explicit one-step method of order 8, does the work: at a communication point it starts again at no cost, from the step
+size its error control last wanted. When it needs very many steps the mechanism is stiff (hard springs, light bodies), and LSODA,
+which chooses between Adams and BDF methods by itself, takes over from there. What must survive between communication steps is
+`Memory`, two numbers.
+
+A guard that falls through zero ends the integration there, located on the solver's dense output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import DOP853, LSODA, OdeSolver
+from scipy.optimize import brentq
+
+EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
+STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
+EVENT_TIME_TOLERANCE = 1e-10  # s
+
+Function = Callable[[float, np.ndarray], np.ndarray]
+
+
+class IntegrationError(RuntimeError):
+    """The solver cannot reach the end of the step; the message says why. The state before the step is still valid."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the solver remembers from one communication step to the next."""
+
+    step: float = 0.0  # the step size the error control wants next; 0: none yet
+    stiff: bool = False
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where an integration ended: at its end time, or at an event of guard `event`."""
+
+    t: float
+    x: np.ndarray
+    memory: Memory
+    event: int | None = None
+
+
+def integrate(
+    rates: Function, t: float, t_end: float, x: np.ndarray, memory: Memory, rtol: float, max_step: float = 0.0, guards: Function | None = None
+) -> Arrival:
+    """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free."""
+    if x.size == 0:
+        return Arrival(t_end, x, memory)
+    limit = max_step if max_step > 0 else np.inf
+    stiff, wanted = memory.stiff, memory.step
+    solver = _start(rates, t, t_end, x, rtol, limit, stiff, wanted)
+    g = guards(t, x) if guards else np.zeros(0)
+    for count in range(1, STEP_LIMIT + 1):
+        message = solver.step()
+        if solver.status == "failed":
+            raise IntegrationError(f"the solver stopped at t = {solver.t:g} s: {message}")
+        if not np.all(np.isfinite(solver.y)):
+            raise IntegrationError(f"the solution is no longer finite at t = {solver.t:g} s")
+        if guards is not None:
+            g_before, g = g, guards(solver.t, solver.y)
+            if event := _first_event(guards, solver, g_before, g):
+                k, t_event = event
+                # a hair beyond the root, so that the guard has really fallen and does not fire again
+                return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k)
+        if not stiff:
+            if solver.status == "running" or solver.h_abs > wanted:
+                wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
+            if count == EXPLICIT_STEPS and solver.status == "running":
+                stiff = True
+                solver = _start(rates, solver.t, t_end, solver.y, rtol, limit, stiff, wanted)
+        if solver.status == "finished":
+            return Arrival(t_end, solver.y, Memory(wanted, stiff))
+    raise IntegrationError(
+        f"{STEP_LIMIT} internal steps were not enough: the step ends at t = {t_end:g} s, the solver is at {solver.t:g} s. "
+        f"Use a smaller communication step or a larger tolerance"
+    )
+
+
+def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, limit: float, stiff: bool, wanted: float) -> OdeSolver:
+    if stiff:
+        return LSODA(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit)
+    first = min(wanted, t_end - t) if wanted > 0 else None
+    return DOP853(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit, first_step=first)
+
+
+def _first_event(guards: Function, solver: OdeSolver, before: np.ndarray, after: np.ndarray) -> tuple[int, float] | None:
+    """The earliest guard that fell through zero during the solver's last step, and when (just after the root)."""
+    fallen = np.flatnonzero((before > 0) & (after <= 0))
+    if fallen.size == 0:
+        return None
+    dense = solver.dense_output()
+    times = []
+    for k in fallen:
+        root = brentq(lambda s, k=k: guards(s, dense(s))[k], solver.t_old, solver.t, xtol=EVENT_TIME_TOLERANCE)
+        times.append((min(root + EVENT_TIME_TOLERANCE, solver.t), int(k)))
+    t_event, first = min(times)
+    return first, t_event

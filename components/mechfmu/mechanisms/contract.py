@@ -1,0 +1,213 @@
+"""What a mechanism is: options, one table of variables, and a handful of pure functions of flat NumPy arrays.
+
+    initial(p)               -> x, d         the start state, from the start parameters
+    rates(t, x, d, u, p)     -> dx/dt
+    outputs(t, x, d, u, p)   -> y
+    guards(t, x, d, u, p)    -> g            event indicators: an event is a fall through zero
+    jump(t, x, d, u, p, k)   -> x, d         what event k does
+    project(x, d, p)         -> x            back onto the constraints
+    requirements(p)          -> r            every element must be positive; `requirement_texts` says why
+
+The functions are called with numbers by one engine and with symbols by another, so they contain no `if` on a value (use
+`np.where`), no assignment into arrays, and no `math.` functions. They know neither engines nor packagers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .table import Row, Scalar, Table
+
+if TYPE_CHECKING:
+    from ..run.result import Result
+
+Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
+
+
+class UserError(ValueError):
+    """Something the user gave is wrong; the message says what and, where possible, what would be right."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A choice made when a mechanism is built (it changes the equations), unlike a parameter (it changes numbers)."""
+
+    name: str
+    default: Any
+    description: str
+    choices: tuple[str, ...] = ()
+    above: float | None = None
+    min: int | None = None
+    max: int | None = None
+
+    def read(self, value: Any) -> Any:
+        """`value` (perhaps text from a command line) as this option's type, or a UserError."""
+        kind = type(self.default)
+        if self.choices:
+            if value not in self.choices:
+                raise UserError(f"option {self.name}={value}: must be one of {', '.join(self.choices)}")
+            return value
+        if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
+            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}")
+        try:
+            number = kind(value)
+        except (TypeError, ValueError):
+            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}") from None
+        if not np.isfinite(number):
+            raise UserError(f"option {self.name}={value}: must be finite")
+        if self.min is not None and number < self.min:
+            raise UserError(f"option {self.name}={value}: must be at least {self.min}")
+        if self.max is not None and number > self.max:
+            raise UserError(f"option {self.name}={value}: must be at most {self.max}")
+        if self.above is not None and number <= self.above:
+            raise UserError(f"option {self.name}={value}: must be greater than {self.above:g}")
+        return number
+
+
+_KINDS = {int: "a whole number", float: "a number"}
+
+SOLVER_ROWS = (
+    Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
+        start=1e-6, min=1e-13, max=1e-2),
+    Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
+)  # fmt: skip
+
+
+class Mechanism(ABC):
+    """Base of all mechanisms. A subclass lives in a folder of its own under `mechanisms/` and is found there by its `key`."""
+
+    key: ClassVar[str]  # link_chain: the folder, and the name on the command line
+    title: ClassVar[str]  # one line for lists and the FMU's description
+    option_list: ClassVar[tuple[Option, ...]] = ()
+    stop_time: ClassVar[float] = 10.0  # default experiment
+    step_size: ClassVar[float] = 0.01
+    requirement_texts: tuple[str, ...] = ()
+
+    def __init__(self, **options: Any):
+        known = {o.name: o for o in self.option_list}
+        for name in options:
+            if name not in known:
+                raise UserError(f"{self.key} has no option {name}; it has: {', '.join(known) or 'none'}")
+        self.options = {name: option.read(options.get(name, option.default)) for name, option in known.items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
+
+    @property
+    def name(self) -> str:
+        """The FMU's model name and identifier."""
+        return type(self).__name__
+
+    @cached_property
+    def table(self) -> Table:
+        return Table((*self.rows(), *SOLVER_ROWS))
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the mechanism's own files lie (about.html, icon.png)."""
+        import sys
+
+        return Path(str(sys.modules[type(self).__module__].__file__)).parent
+
+    # --- what a mechanism must define ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of its table."""
+
+    @abstractmethod
+    def initial(self, p: Array) -> tuple[Array, Array]: ...
+
+    @abstractmethod
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array: ...
+
+    @abstractmethod
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array: ...
+
+    # --- what a smooth, unconstrained mechanism need not define -------------------------------------------------------
+
+    guard_count: int = 0
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+        return x, d
+
+    def project(self, x: Array, d: Array, p: Array) -> Array:
+        return x
+
+    def requirements(self, p: Array) -> Array:
+        return np.zeros(0)
+
+    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
+        """How to draw it: polylines (x, y) in metres from `value(name) -> number`. Empty: it cannot be drawn."""
+        return []
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    def start(self, values: Mapping[str, float] | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
+        u, p = self.table.defaults("input"), self.table.defaults("parameter")
+        for scalar, number in self.settings(values or {}):
+            (u if scalar.role == "input" else p)[scalar.index] = number
+        self.refuse_bad(p)
+        x, d = self.initial(p)
+        return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
+
+    def settings(self, values: Mapping[str, float]) -> list[tuple[Scalar, float]]:
+        """The parameters and inputs that `values` names, checked."""
+        found = []
+        for name, value in values.items():
+            scalar = self.table.by_name.get(name)
+            if scalar is None:
+                raise UserError(f"{self.name} has no variable {name}{near(name, self.table.by_name)}")
+            if scalar.role not in ("parameter", "input"):
+                raise UserError(f"{name} cannot be set: only parameters and inputs can")
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise UserError(f"{name} = {value}: must be a number") from None
+            if complaint := scalar.complaint(number):
+                raise UserError(complaint)
+            found.append((scalar, number))
+        return found
+
+    def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> None:
+        """UserError when a parameter is outside its limits or the parameters do not fit together."""
+        for scalar in self.table.of("parameter"):
+            if complaint := scalar.complaint(float(p[scalar.index])):
+                raise UserError(complaint)
+        values = self.requirements(p) if requirements is None else requirements
+        for value, text in zip(values, self.requirement_texts, strict=True):
+            if not value > 0:
+                raise UserError(text)
+
+    # --- for the person at the keyboard: the upper layers, reached from here for convenience only ---------------------
+
+    def simulate(self, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None, **how: Any) -> Result:
+        """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`. See mechfmu.run.simulate_mechanism."""
+        from ..run.simulate import simulate_mechanism
+
+        return simulate_mechanism(self, stop=stop, step=step, start=start, **how)
+
+    def build(self, folder: str | Path = ".", kind: str = "python", **how: Any) -> list[Path]:
+        """Write the FMU: `LinkChain(links=3).build("out")`. See mechfmu.packaging.build."""
+        from ..packaging.build import build
+
+        return build(self, folder, kind=kind, **how)
+
+
+def near(name: str, names: Any) -> str:
+    """A hint at what was probably meant, e.g. "; did you mean joint[1].angle?"."""
+    import difflib
+
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,1 @@
+"""Link chain: n rods in a plane."""

@@ -1,0 +1,172 @@
+"""The one table of a mechanism's variables.
+
+A row stands for a scalar or for an array of like scalars: `Row("tau", "joint[{k}].torque", "input", size=3)` is u.tau in the
+equations and joint[1..3].torque in the FMU. Everything that needs to know the variables (engines, modelDescription,
+documentation, plots, error messages) reads this table; nothing else lists them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+
+from .units import per_second
+
+Role = Literal["time", "parameter", "input", "state", "discrete", "output", "derivative"]
+Kind = Literal["Real", "Integer", "Boolean"]
+Start = float | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table.
+
+    symbol       its name in the equations, as in the specification
+    name         its name in the FMU; `{k}` counts from 1
+    role         parameter, input, state (also an output), discrete (discrete state, also an output), output;
+                 the table itself adds time and the derivatives of the states
+    size         None: a scalar; otherwise the number of elements
+    start        parameters and inputs only: the default, one for all or one per element
+    min, max     inclusive limits; `above` is an exclusive lower limit
+    """
+
+    symbol: str
+    name: str
+    role: Role
+    description: str
+    unit: str = "1"
+    size: int | None = None
+    start: Start = 0.0
+    min: float | None = None
+    max: float | None = None
+    above: float | None = None
+    nominal: float | None = None
+    kind: Kind = "Real"
+
+    @property
+    def count(self) -> int:
+        return 1 if self.size is None else self.size
+
+    def starts(self) -> list[float]:
+        if isinstance(self.start, (int, float)):
+            return [float(self.start)] * self.count
+        if len(self.start) != self.count:
+            raise ValueError(f"row {self.symbol}: {len(self.start)} start values for {self.count} elements")
+        return [float(s) for s in self.start]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One element of a row: a ScalarVariable of the FMU."""
+
+    name: str
+    description: str
+    row: Row
+    index: int  # position in the flat vector of its role
+    start: float
+
+    @property
+    def role(self) -> Role:
+        return self.row.role
+
+    @property
+    def unit(self) -> str:
+        return self.row.unit
+
+    def complaint(self, value: float) -> str | None:
+        """Why `value` cannot be taken, or None."""
+        row = self.row
+        unit = "" if row.unit == "1" else f" {row.unit}"
+        if not math.isfinite(value):
+            return f"{self.name} = {value}: must be a finite number"
+        if row.above is not None and value <= row.above:
+            return f"{self.name} = {value:g}{unit}: must be greater than {row.above:g}"
+        if row.min is not None and value < row.min:
+            return f"{self.name} = {value:g}{unit}: must be at least {row.min:g}"
+        if row.max is not None and value > row.max:
+            return f"{self.name} = {value:g}{unit}: must be at most {row.max:g}"
+        return None
+
+
+class Layout:
+    """How the rows of one role lie in a flat vector: call it to name the parts, `pack` to put them together."""
+
+    def __init__(self, rows: Sequence[Row]):
+        self.rows = tuple(rows)
+        self._parts: dict[str, tuple[Row, slice]] = {}
+        position = 0
+        for row in rows:
+            self._parts[row.symbol] = (row, slice(position, position + row.count))
+            position += row.count
+        self.size = position
+
+    def __call__(self, flat: Any) -> SimpleNamespace:
+        """The flat vector under the names of the table: scalars as scalars, arrays as slices."""
+        return SimpleNamespace(**{symbol: flat[where.start] if row.size is None else flat[where] for symbol, (row, where) in self._parts.items()})
+
+    def pack(self, **values: Any) -> Any:
+        """The flat vector made of its named parts; every part must be given."""
+        if values.keys() != self._parts.keys():
+            raise ValueError(f"parts {sorted(values)} given, {sorted(self._parts)} wanted")
+        if not values:
+            return np.zeros(0)
+        return np.concatenate([np.reshape(values[symbol], (row.count,)) for symbol, (row, _) in self._parts.items()])
+
+    def part(self, symbol: str) -> slice:
+        return self._parts[symbol][1]
+
+
+TIME = Row("t", "time", "time", "simulation time", "s")
+
+
+class Table:
+    """All rows of a mechanism, their scalars and their layouts."""
+
+    def __init__(self, rows: Sequence[Row]):
+        self.rows = tuple(rows)
+        self.p = Layout([r for r in rows if r.role == "parameter"])
+        self.u = Layout([r for r in rows if r.role == "input"])
+        self.x = Layout([r for r in rows if r.role == "state"])
+        self.d = Layout([r for r in rows if r.role == "discrete"])
+        self.y = Layout([r for r in rows if r.role == "output"])
+        names = [s.name for s in self.scalars]
+        if len(set(names)) != len(names):
+            raise ValueError(f"names are not unique: {sorted({n for n in names if names.count(n) > 1})}")
+
+    @cached_property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Every scalar in the order of the FMU: its position is its value reference.
+
+        Time, parameters, inputs, then states and outputs as they stand in the table, then the derivatives of the states.
+        """
+        ranks = {"parameter": 0, "input": 1}
+        rows = sorted(self.rows, key=lambda r: ranks.get(r.role, 2))  # sorted() is stable
+        derivatives = [
+            replace(r, symbol=f"der_{r.symbol}", name=f"der({r.name})", role="derivative", unit=per_second(r.unit),
+                    description=f"rate of: {r.description}", nominal=None, min=None, max=None, above=None)
+            for r in rows if r.role == "state"
+        ]  # fmt: skip
+        return tuple(s for row in (TIME, *rows, *derivatives) for s in self._expand(row))
+
+    def _expand(self, row: Row) -> Iterator[Scalar]:
+        layouts = {"parameter": self.p, "input": self.u, "state": self.x, "discrete": self.d, "output": self.y, "derivative": self.x}
+        first = layouts[row.role].part(row.symbol.removeprefix("der_")).start if row.role != "time" else 0
+        for i, start in enumerate(row.starts()):
+            yield Scalar(row.name.format(k=i + 1), row.description.format(k=i + 1, j=i), row, first + i, start)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Scalar]:
+        return {s.name: s for s in self.scalars}
+
+    def of(self, *roles: Role) -> list[Scalar]:
+        return [s for s in self.scalars if s.role in roles]
+
+    def defaults(self, role: Role) -> np.ndarray:
+        scalars = sorted(self.of(role), key=lambda s: s.index)
+        return np.array([s.start for s in scalars], dtype=float)

@@ -1,0 +1,1 @@
+"""From a mechanism to a file: modelDescription, documentation, the Python FMU."""

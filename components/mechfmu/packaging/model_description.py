@@ -1,0 +1,123 @@
+"""modelDescription.xml (FMI 2.0), made from the table of variables and the dependencies alone."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from .. import RELEASED, __version__
+from ..mechanisms import Mechanism
+from ..mechanisms.table import Row, Scalar
+from ..mechanisms.units import UNITS
+from .dependencies import Dependencies, Rows
+
+CAUSALITY = {
+    "time": dict(causality="independent", variability="continuous"),
+    "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
+    "input": dict(causality="input", variability="continuous"),
+    "state": dict(causality="output", variability="continuous", initial="calculated"),
+    "discrete": dict(causality="output", variability="discrete", initial="calculated"),
+    "output": dict(causality="output", variability="continuous", initial="calculated"),
+    "derivative": dict(causality="local", variability="continuous", initial="calculated"),
+}
+
+
+def model_description(
+    mechanism: Mechanism, interface: Mapping[str, Mapping[str, str]], categories: Mapping[str, str], starts: Mapping[str, float],
+    dependencies: Dependencies, content: str, tolerance: float = 1e-6,
+) -> bytes:  # fmt: skip
+    """The XML file.
+
+    interface   CoSimulation and ModelExchange elements and their attributes
+    starts      start values that differ from the table's
+    content     a digest of everything else in the FMU; with the XML itself it makes the GUID
+    """
+    table = mechanism.table
+    root = Element("fmiModelDescription", dict(
+        fmiVersion="2.0", modelName=mechanism.name, guid="", description=mechanism.title, version=__version__,
+        author="mechfmu", license="BSD-3-Clause", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
+        variableNamingConvention="structured", numberOfEventIndicators=str(mechanism.guard_count),
+    ))  # fmt: skip
+    for element, attributes in interface.items():
+        SubElement(root, element, dict(attributes))
+    used = sorted({s.unit for s in table.scalars if s.unit != "1"})
+    _units(SubElement(root, "UnitDefinitions"), used)
+    _types(SubElement(root, "TypeDefinitions"), used)
+    log = SubElement(root, "LogCategories")
+    for name, text in categories.items():
+        SubElement(log, "Category", dict(name=name, description=text))
+    SubElement(root, "DefaultExperiment", dict(
+        startTime="0", stopTime=f"{mechanism.stop_time:g}", tolerance=f"{tolerance:g}", stepSize=f"{mechanism.step_size:g}",
+    ))  # fmt: skip
+    position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
+    variables = SubElement(root, "ModelVariables")
+    for reference, scalar in enumerate(table.scalars):
+        _variable(variables, reference, scalar, starts.get(scalar.name, scalar.start), position)
+    structure = SubElement(root, "ModelStructure")
+    _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
+    _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
+    _unknowns(structure, "InitialUnknowns", table.of("state", "discrete", "output", "derivative"), position, dependencies.initial)
+    digest = hashlib.sha256(ElementTree.tostring(root) + content.encode()).digest()
+    root.set("guid", f"{{{uuid.UUID(bytes=digest[:16])}}}")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True) + b"\n"
+
+
+def _units(parent: Element, used: list[str]) -> None:
+    for name in used:
+        unit = SubElement(parent, "Unit", name=name)
+        SubElement(unit, "BaseUnit", {k: str(v) for k, v in UNITS[name].exponents.items()})
+        for display, factor in UNITS[name].display.items():
+            SubElement(unit, "DisplayUnit", name=display, factor=repr(factor))
+
+
+def _types(parent: Element, used: list[str]) -> None:
+    for name in used:
+        simple = SubElement(parent, "SimpleType", name=UNITS[name].type_name)
+        SubElement(simple, "Real", dict(quantity=UNITS[name].type_name, **_unit_attributes(name)))
+
+
+def _unit_attributes(unit: str) -> dict[str, str]:
+    if unit == "1":
+        return {}
+    display = UNITS[unit].preferred_display
+    return dict(unit=unit, **({"displayUnit": display} if display else {}))
+
+
+def _variable(parent: Element, reference: int, scalar: Scalar, start: float, position: Mapping[str, int]) -> None:
+    row = scalar.row
+    node = SubElement(parent, "ScalarVariable", dict(
+        name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
+    ))  # fmt: skip
+    attributes: dict[str, str] = {}
+    if row.kind == "Real":
+        if row.unit != "1":
+            attributes |= dict(declaredType=UNITS[row.unit].type_name, **_unit_attributes(row.unit))
+        lower = row.min if row.above is None else row.above
+        limits = dict(min=lower, max=row.max, nominal=row.nominal)
+        attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}
+    if scalar.role in ("parameter", "input"):
+        attributes["start"] = repr(start) if row.kind == "Real" else str(int(start)) if row.kind == "Integer" else str(bool(start)).lower()
+    if scalar.role == "derivative":
+        attributes["derivative"] = str(position[scalar.name.removeprefix("der(").removesuffix(")")])
+    SubElement(node, row.kind, attributes)
+
+
+def _described(row: Row, text: str) -> str:
+    """XML limits are inclusive, so an exclusive one is said in words."""
+    return text if row.above is None else f"{text} (greater than {row.above:g})"
+
+
+def _unknowns(parent: Element, element: str, unknowns: list[Scalar], position: Mapping[str, int], rows: Rows) -> None:
+    if not unknowns:
+        return
+    node = SubElement(parent, element)
+    for scalar in sorted(unknowns, key=lambda s: position[s.name]):
+        attributes = {"index": str(position[scalar.name])}
+        references = rows[scalar.name]
+        if references is not None:
+            attributes["dependencies"] = " ".join(str(r + 1) for r in references)  # a value reference is a position from 0
+        SubElement(node, "Unknown", attributes)

@@ -1,0 +1,1 @@
+"""Running mechanisms and FMUs, and looking at what they did."""

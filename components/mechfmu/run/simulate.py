@@ -1,0 +1,162 @@
+"""Simulating: a mechanism in this process, or any FMU through FMPy."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+from fmpy.model_description import ModelDescription
+
+from ..engines.instance import Instance
+from ..mechanisms import Mechanism, UserError, make, near
+from .result import Result, Shown, shown
+
+Progress = Callable[[float], None]  # told the simulation time now and then
+
+
+def times(start: float, stop: float, step: float) -> np.ndarray:
+    """The communication points: equal steps, the last one shorter when the span is no multiple."""
+    for name, value in (("stop time", stop), ("step", step)):
+        if not math.isfinite(value):
+            raise UserError(f"{name} {value}: must be a finite number")
+    if stop <= start:
+        raise UserError(f"stop time {stop:g}: must be after the start time {start:g}")
+    if step <= 0:
+        raise UserError(f"step {step:g}: must be greater than 0")
+    count = math.ceil((stop - start) / step - 1e-9)
+    return np.append(start + step * np.arange(count), stop)
+
+
+def simulate_mechanism(
+    mechanism: Mechanism, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Callable[[float], float]] | None = None, tolerance: float | None = None, engine: str = "casadi",
+    progress: Progress = lambda t: None,
+) -> Result:  # fmt: skip
+    """Simulate without an FMU.
+
+    start    parameters and constant inputs by name;  inputs   functions of time by name, held over each step
+    """
+    table = mechanism.table
+    driven = {scalar: (inputs or {})[scalar.name] for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
+    instance = Instance(mechanism, start, engine)
+    grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
+    outputs = table.of("state", "discrete", "output")
+
+    def drive(t: float) -> None:
+        instance.set(list(driven), [float(f(t)) for f in driven.values()])
+
+    drive(0.0)
+    instance.initialize(tolerance=tolerance)
+    rows = [instance.get(outputs)]
+    for t, t_next in pairwise(grid):
+        instance.step(float(t), float(t_next - t))
+        drive(float(t_next))  # so that feed-through outputs belong to the inputs of their own time
+        rows.append(instance.get(outputs))
+        progress(float(t_next))
+    data = np.array(rows).T
+    constants = {s.name: v for s, v in zip(table.of("parameter"), instance.get(table.of("parameter")), strict=True)}
+    return Result(mechanism.name, grid, {s.name: d for s, d in zip(outputs, data, strict=True)}, {s.name: shown(s.unit) for s in outputs}, constants, mechanism)
+
+
+def read_description(fmu: str | Path) -> ModelDescription:
+    """The model description of an FMU, or a UserError that says what is wrong with the file."""
+    path = Path(fmu)
+    if not path.exists():
+        raise UserError(f"there is no file {path}")
+    if path.is_dir() or not zipfile.is_zipfile(path):
+        raise UserError(f"{path} is no FMU: it is not a zip file")
+    with zipfile.ZipFile(path) as archive:
+        if "modelDescription.xml" not in archive.namelist():
+            raise UserError(f"{path} is no FMU: it has no modelDescription.xml")
+    try:
+        return fmpy.read_model_description(str(path), validate=False)
+    except Exception as error:
+        raise UserError(f"{path} is no readable FMU: {error}") from None
+
+
+def simulate_fmu(
+    fmu: str | Path, stop: float | None = None, step: float | None = None, start: Mapping[str, Any] | None = None,
+    input_csv: str | Path | None = None, tolerance: float | None = None, progress: Progress = lambda t: None,
+) -> Result:  # fmt: skip
+    """Simulate any FMI 2.0 or 3.0 FMU with FMPy. `start` sets parameters and inputs; `input_csv` has a column `time` and input columns."""
+    description = read_description(fmu)
+    experiment = description.defaultExperiment
+    t_start = float(experiment.startTime) if experiment and experiment.startTime else 0.0
+    t_stop = stop if stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else t_start + 1.0
+    t_step = step if step is not None else float(experiment.stepSize) if experiment and experiment.stepSize else (t_stop - t_start) / 500
+    times(t_start, t_stop, t_step)  # refuses nonsense
+    variables = {v.name: v for v in description.modelVariables}
+    for name in start or {}:
+        if name not in variables:
+            raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+
+    def step_finished(t: float, recorder: Any) -> bool:
+        progress(t)
+        return True
+
+    try:
+        data = fmpy.simulate_fmu(
+            str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=dict(start or {}),
+            input=_read_inputs(input_csv, variables), step_finished=step_finished, validate=False,
+        )  # fmt: skip
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{Path(fmu).name} did not run to the end: {error}") from None
+    names = [n for n in data.dtype.names if n != "time"]
+    constants = {v.name: float(v.start) for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
+    constants |= {k: float(v) for k, v in (start or {}).items() if k in constants}
+    return Result(
+        description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
+        {n: _shown(variables[n], description) for n in names}, constants, mechanism_of(fmu),
+    )  # fmt: skip
+
+
+def mechanism_of(fmu: str | Path) -> Mechanism | None:
+    """The mechanism an FMU was built from, when mechfmu built it."""
+    with zipfile.ZipFile(fmu) as archive:
+        try:
+            model = json.loads(archive.read("resources/model.json"))
+            return make(model["mechanism"], **model["options"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def _read_inputs(file: str | Path | None, variables: Mapping[str, Any]) -> np.ndarray | None:
+    if file is None:
+        return None
+    try:
+        data = np.genfromtxt(file, delimiter=",", names=True, deletechars="", replace_space=" ", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read the inputs from {file}: {error}") from None
+    names = [n.strip('"') for n in data.dtype.names or ()]
+    data.dtype.names = tuple(names)
+    if not names or names[0] != "time":
+        raise UserError(f"{file}: the first column must be time")
+    for name in names[1:]:
+        if name not in variables or variables[name].causality != "input":
+            raise UserError(f"{file}: {name} is no input{near(name, [v.name for v in variables.values() if v.causality == 'input'])}")
+    for name in names:
+        if not np.all(np.isfinite(data[name])):
+            raise UserError(f"{file}: column {name} has a missing or non-finite value")
+    return np.atleast_1d(data)
+
+
+def _shown(variable: Any, description: ModelDescription) -> Shown:
+    """Display unit and conversion from the model description of any FMU."""
+    declared = variable.declaredType
+    unit = variable.unit or (declared.unit if declared is not None else None)
+    display = variable.displayUnit or (declared.displayUnit if declared is not None else None)
+    for known in description.unitDefinitions:
+        if known.name == unit:
+            for d in known.displayUnits:
+                if d.name == display:
+                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0))
+    return Shown(unit or "")
