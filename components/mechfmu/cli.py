@@ -58,14 +58,16 @@ def make_parser() -> Parser:
     )  # fmt: skip
     c.add_argument("name", metavar="NAME", help="a mechanism (see mechfmu list), or all")
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
-    c.add_argument("--kind", default="python", metavar="KIND", help="python: runs in the Python of the host (the default)")
+    c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
+    c.add_argument("--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated")
+    c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler")
     c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated")
     c.add_argument("--start", action="append", default=[], metavar="NAME=VALUE", help="start value of a parameter or input; may be repeated")
     c.set_defaults(run=run_build)
 
     c = commands.add_parser(
         "simulate", help="run an FMU", description="Run any FMU through FMPy.",
-        epilog='example: mechfmu simulate out/LinkChain.python.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
+        epilog='example: mechfmu simulate out/LinkChain.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
     )  # fmt: skip
     c.add_argument("fmu", metavar="FMU", help="the FMU file")
     c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the FMU's own)")
@@ -97,7 +99,7 @@ def run_build(options: argparse.Namespace) -> None:
     models = [mechanisms.make(name, **given) for name in names]  # all refused before any is built
     with ERR.status("building") as status:
         for model in models:
-            files = model.build(options.output, kind=options.kind, start=starts, progress=lambda text: status.update(text))
+            files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=status.update)
             for file in files:
                 OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
 

@@ -76,14 +76,14 @@ def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: 
     # inward, (7)-(9)
     M_star = [np.diag(np.stack([m[k], m[k], J[k]])) for k in range(n)]
     Q_star = [Q[k] for k in range(n)]
-    U = [zero] * n
+    U_inverse = [zero] * n
     for k in reversed(range(n)):
         MS = M_star[k] @ S[k]
-        U[k] = S[k] @ MS
+        U_inverse[k] = 1.0 / (S[k] @ MS)
         if k > 0:
             Q_bias = Q_star[k] - M_star[k] @ a_prime[k]
             u = tau[k] + S[k] @ Q_bias
-            MSU = MS / U[k]
+            MSU = MS * U_inverse[k]
             M_star[k - 1] = M_star[k - 1] + C[k].T @ (M_star[k] - np.outer(MSU, MS)) @ C[k]
             Q_star[k - 1] = Q_star[k - 1] + C[k].T @ (Q_bias - MSU * u)
 
@@ -92,7 +92,7 @@ def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: 
     a_k = a_0
     for k in range(n):
         carried = C[k] @ a_k + a_prime[k]
-        qdd_k = (tau[k] + S[k] @ (Q_star[k] - M_star[k] @ carried)) / U[k]
+        qdd_k = (tau[k] + S[k] @ (Q_star[k] - M_star[k] @ carried)) * U_inverse[k]
         a_k = carried + S[k] * qdd_k
         qdd.append(qdd_k)
         a.append(a_k)

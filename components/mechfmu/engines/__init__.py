@@ -2,6 +2,7 @@
 
 numpy     the mechanism itself; its functions called as they are
 casadi    the functions recorded once as CasADi graphs and evaluated by CasADi's virtual machine
+c         the same graphs as C, compiled once for this computer
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..mechanisms import Mechanism, UserError
+from .compiled import CEngine
 from .tracing import CasadiEngine
 
 
@@ -26,7 +28,7 @@ class Engine(Protocol):
     def requirements(self, p: Any) -> np.ndarray: ...
 
 
-NAMES = ("numpy", "casadi")
+NAMES = ("numpy", "casadi", "c")
 
 
 def engine(name: str, mechanism: Mechanism) -> Engine:
@@ -35,4 +37,6 @@ def engine(name: str, mechanism: Mechanism) -> Engine:
         return mechanism
     if name == "casadi":
         return CasadiEngine(mechanism)
+    if name == "c":
+        return CEngine(mechanism)
     raise UserError(f"there is no engine {name}; engines: {', '.join(NAMES)}")

@@ -16,6 +16,7 @@ import numpy as np
 from ..mechanisms import Mechanism, UserError
 from ..mechanisms.table import Scalar
 from . import engine as engine_of
+from .compiled import CompiledInstance
 from .integration import IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
@@ -52,10 +53,15 @@ class Snapshot:
         return Snapshot(**fields)
 
 
+def make_instance(mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: str = "casadi") -> Instance | CompiledInstance:
+    """A mechanism ready to be simulated; the c engine brings its own solver."""
+    return CompiledInstance(mechanism, start) if engine == "c" else Instance(mechanism, start, engine)
+
+
 class Instance:
     """A mechanism being simulated: set, initialize, step, get."""
 
-    def __init__(self, mechanism: Mechanism, start: Mapping[str, float] | None = None, engine: str = "casadi"):
+    def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: str = "casadi"):
         self.mechanism = mechanism
         self.table = mechanism.table
         self.engine = engine_of(engine, mechanism)
@@ -167,11 +173,12 @@ class Instance:
         if abs(t - self.t) > TIME_TOLERANCE * max(1.0, abs(self.t)):
             raise UserError(f"step from t = {t!r}: the simulation is at t = {self.t!r}")
         now, x, d, memory = self.t, self.x, self.d, self.memory
-        rtol = max(self.tolerance or self.table.p(self.p).rtol, 1e-13)
+        p = self.table.p(self.p)
+        rtol = max(self.tolerance or p.rtol, 1e-13)
         for _ in range(EVENT_LIMIT):
             rates = partial(self._call, self.engine.rates, d)
             guards = partial(self._call, self.engine.guards, d) if self.mechanism.guard_count else None
-            arrival = integrate(rates, now, t + h, x, memory, rtol, self.table.p(self.p).max_step, guards)
+            arrival = integrate(rates, now, t + h, x, memory, rtol, p.max_step, guards, int(p.method))
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break
@@ -191,7 +198,7 @@ class Instance:
 
     def _expect(self, what: str, *phases: str) -> None:
         if self.phase not in phases:
-            raise CallError(f"{what}: the instance is {self.phase}, not {' or '.join(phases)}")
+            raise CallError(f"{what}: the instance is {self.phase}")
 
     # --- the whole state ----------------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 DOP853, an explicit one-step method of order 8, does the work: at a communication point it starts again at no cost, from the step
 size its error control last wanted. When it needs very many steps the mechanism is stiff (hard springs, light bodies), and LSODA,
-which chooses between Adams and BDF methods by itself, takes over from there. What must survive between communication steps is
-`Memory`, two numbers.
+which chooses between Adams and BDF methods by itself, takes over from there; a method can also be demanded. What must survive between
+communication steps is `Memory`, two numbers.
 
 A guard that falls through zero ends the integration there, located on the solver's dense output.
 """
@@ -20,6 +20,8 @@ from scipy.optimize import brentq
 EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
 STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
 EVENT_TIME_TOLERANCE = 1e-10  # s
+
+EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3  # the items of solver.method
 
 Function = Callable[[float, np.ndarray], np.ndarray]
 
@@ -47,13 +49,14 @@ class Arrival:
 
 
 def integrate(
-    rates: Function, t: float, t_end: float, x: np.ndarray, memory: Memory, rtol: float, max_step: float = 0.0, guards: Function | None = None
-) -> Arrival:
+    rates: Function, t: float, t_end: float, x: np.ndarray, memory: Memory, rtol: float, max_step: float = 0.0, guards: Function | None = None,
+    method: int = AUTOMATIC,
+) -> Arrival:  # fmt: skip
     """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free."""
     if x.size == 0:
         return Arrival(t_end, x, memory)
     limit = max_step if max_step > 0 else np.inf
-    stiff, wanted = memory.stiff, memory.step
+    stiff, wanted = method == IMPLICIT or (method == AUTOMATIC and memory.stiff), memory.step
     solver = _start(rates, t, t_end, x, rtol, limit, stiff, wanted)
     g = guards(t, x) if guards else np.zeros(0)
     for count in range(1, STEP_LIMIT + 1):
@@ -71,7 +74,7 @@ def integrate(
         if not stiff:
             if solver.status == "running" or solver.h_abs > wanted:
                 wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
-            if count == EXPLICIT_STEPS and solver.status == "running":
+            if method == AUTOMATIC and count == EXPLICIT_STEPS and solver.status == "running":
                 stiff = True
                 solver = _start(rates, solver.t, t_end, solver.y, rtol, limit, stiff, wanted)
         if solver.status == "finished":

@@ -76,6 +76,8 @@ _KINDS = {int: "a whole number", float: "a number"}
 SOLVER_ROWS = (
     Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
         start=1e-6, min=1e-13, max=1e-2),
+    Row("method", "solver.method", "parameter", "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
+        start=3, min=1, max=3, kind="Enumeration", items=("explicit", "implicit", "automatic")),
     Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
 )  # fmt: skip
 
@@ -153,7 +155,7 @@ class Mechanism(ABC):
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
-    def start(self, values: Mapping[str, float] | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def start(self, values: Mapping[str, float | str] | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
         u, p = self.table.defaults("input"), self.table.defaults("parameter")
         for scalar, number in self.settings(values or {}):
@@ -162,7 +164,7 @@ class Mechanism(ABC):
         x, d = self.initial(p)
         return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
 
-    def settings(self, values: Mapping[str, float]) -> list[tuple[Scalar, float]]:
+    def settings(self, values: Mapping[str, float | str]) -> list[tuple[Scalar, float]]:
         """The parameters and inputs that `values` names, checked."""
         found = []
         for name, value in values.items():
@@ -171,10 +173,12 @@ class Mechanism(ABC):
                 raise UserError(f"{self.name} has no variable {name}{near(name, self.table.by_name)}")
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{name} cannot be set: only parameters and inputs can")
+            if value in scalar.row.items:
+                value = 1 + scalar.row.items.index(str(value))
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise UserError(f"{name} = {value}: must be a number") from None
+                raise UserError(f"{name} = {value}: must be {'one of ' + ', '.join(scalar.row.items) if scalar.row.items else 'a number'}") from None
             if complaint := scalar.complaint(number):
                 raise UserError(complaint)
             found.append((scalar, number))
@@ -198,8 +202,8 @@ class Mechanism(ABC):
 
         return simulate_mechanism(self, stop=stop, step=step, start=start, **how)
 
-    def build(self, folder: str | Path = ".", kind: str = "python", **how: Any) -> list[Path]:
-        """Write the FMU: `LinkChain(links=3).build("out")`. See mechfmu.packaging.build."""
+    def build(self, folder: str | Path = ".", kind: str = "native", **how: Any) -> list[Path]:
+        """Write the FMUs: `LinkChain(links=3).build("out", kind="both")`. See mechfmu.packaging.build."""
         from ..packaging.build import build
 
         return build(self, folder, kind=kind, **how)

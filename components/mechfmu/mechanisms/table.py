@@ -19,7 +19,7 @@ import numpy as np
 from .units import per_second
 
 Role = Literal["time", "parameter", "input", "state", "discrete", "output", "derivative"]
-Kind = Literal["Real", "Integer", "Boolean"]
+Kind = Literal["Real", "Integer", "Boolean", "Enumeration"]
 Start = float | Sequence[float]
 
 
@@ -48,6 +48,7 @@ class Row:
     above: float | None = None
     nominal: float | None = None
     kind: Kind = "Real"
+    items: tuple[str, ...] = ()  # of an Enumeration; its value is the number of the item, from 1
 
     @property
     def count(self) -> int:
@@ -85,6 +86,8 @@ class Scalar:
         unit = "" if row.unit == "1" else f" {row.unit}"
         if not math.isfinite(value):
             return f"{self.name} = {value}: must be a finite number"
+        if row.kind != "Real" and not float(value).is_integer():
+            return f"{self.name} = {value:g}: must be a whole number"
         if row.above is not None and value <= row.above:
             return f"{self.name} = {value:g}{unit}: must be greater than {row.above:g}"
         if row.min is not None and value < row.min:

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from ..engines.compiler import PLATFORMS, default_compiler, host_platform
 from ..mechanisms import Mechanism, UserError
 from .archive import make_folder
+from .native_fmu import write_native_fmu
 from .python_fmu import write_python_fmu
 
-KINDS = ("python",)
+KINDS = ("native", "python")
+SUFFIX = {"native": ".fmu", "python": ".python.fmu"}
 
 
 def build(
-    mechanism: Mechanism, folder: str | Path = ".", kind: str = "python", start: Mapping[str, float] | None = None,
-    progress: Callable[[str], None] = lambda text: None,
+    mechanism: Mechanism, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None,
+    platforms: Sequence[str] | None = None, compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:  # fmt: skip
-    """Write the FMU of a mechanism into `folder` and return the files written.
+    """Write the FMUs of a mechanism into `folder` and return the files written.
 
-    start      start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
-    progress   is told what is being done
+    kind        native (no Python needed), python (readable, runs in the host's Python), or both
+    start       start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
+    platforms   of the native FMU: linux64, win64, darwin64, or all; default: this machine's
+    compiler    zig or cc; default: zig where it is installed
+    progress    is told what is being done
     """
-    if kind not in KINDS:
-        raise UserError(f"kind {kind}: this version builds {', '.join(KINDS)}")
+    if kind not in (*KINDS, "both"):
+        raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
+    kinds = KINDS if kind == "both" else (kind,)
+    wanted = chosen_platforms(platforms) if "native" in kinds else []
+    tool = (compiler or default_compiler()) if "native" in kinds else ""
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
     mechanism.start(starts)  # refuses parameters that do not fit together, before any work is done
-    target = Path(folder) / f"{mechanism.name}.python.fmu"
-    make_folder(target.parent)  # better refused before the work than after it
-    progress(f"{target.name}: recording the equations, packing")
-    write_python_fmu(mechanism, target, starts)
-    return [target]
+    targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}
+    make_folder(Path(folder))  # better refused before the work than after it
+    if "native" in targets:
+        write_native_fmu(mechanism, targets["native"], starts, wanted, tool, progress)
+    if "python" in targets:
+        write_python_fmu(mechanism, targets["python"], starts, progress)
+    return list(targets.values())
+
+
+def chosen_platforms(names: Sequence[str] | None) -> list[str]:
+    """The platforms of these names, `all` for every one; none named: this machine's."""
+    if not names:
+        return [host_platform()]
+    if "all" in names:
+        return list(PLATFORMS)
+    for name in names:
+        if name not in PLATFORMS:
+            raise UserError(f"platform {name}: must be one of {', '.join(PLATFORMS)}, or all")
+    return list(dict.fromkeys(names))

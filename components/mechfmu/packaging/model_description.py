@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -25,13 +26,21 @@ CAUSALITY = {
 }
 
 
+@dataclass(frozen=True)
+class Interface:
+    """One of the FMU's interface types: its abilities, and its C files when they are delivered."""
+
+    attributes: Mapping[str, str]
+    sources: Sequence[str] = ()
+
+
 def model_description(
-    mechanism: Mechanism, interface: Mapping[str, Mapping[str, str]], categories: Mapping[str, str], starts: Mapping[str, float],
+    mechanism: Mechanism, interfaces: Mapping[str, Interface], categories: Mapping[str, str], starts: Mapping[str, float],
     dependencies: Dependencies, content: str, tolerance: float = 1e-6,
 ) -> bytes:  # fmt: skip
     """The XML file.
 
-    interface   CoSimulation and ModelExchange elements and their attributes
+    interfaces  ModelExchange and CoSimulation, in this order
     starts      start values that differ from the table's
     content     a digest of everything else in the FMU; with the XML itself it makes the GUID
     """
@@ -41,11 +50,15 @@ def model_description(
         author="mechfmu", license="BSD-3-Clause", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
         variableNamingConvention="structured", numberOfEventIndicators=str(mechanism.guard_count),
     ))  # fmt: skip
-    for element, attributes in interface.items():
-        SubElement(root, element, dict(attributes))
+    for element, interface in interfaces.items():
+        node = SubElement(root, element, dict(interface.attributes))
+        if interface.sources:
+            files = SubElement(node, "SourceFiles")
+            for name in interface.sources:
+                SubElement(files, "File", name=name)
     used = sorted({s.unit for s in table.scalars if s.unit != "1"})
     _units(SubElement(root, "UnitDefinitions"), used)
-    _types(SubElement(root, "TypeDefinitions"), used)
+    _types(SubElement(root, "TypeDefinitions"), used, [s.row for s in table.scalars if s.row.items])
     log = SubElement(root, "LogCategories")
     for name, text in categories.items():
         SubElement(log, "Category", dict(name=name, description=text))
@@ -55,7 +68,8 @@ def model_description(
     position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
     variables = SubElement(root, "ModelVariables")
     for reference, scalar in enumerate(table.scalars):
-        _variable(variables, reference, scalar, starts.get(scalar.name, scalar.start), position)
+        reinit = "ModelExchange" in interfaces and mechanism.guard_count > 0
+        _variable(variables, reference, scalar, starts.get(scalar.name, scalar.start), position, reinit)
     structure = SubElement(root, "ModelStructure")
     _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
     _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
@@ -74,10 +88,19 @@ def _units(parent: Element, used: list[str]) -> None:
             SubElement(unit, "DisplayUnit", name=display, factor=repr(factor))
 
 
-def _types(parent: Element, used: list[str]) -> None:
+def _types(parent: Element, used: list[str], enumerations: list[Row]) -> None:
     for name in used:
         simple = SubElement(parent, "SimpleType", name=UNITS[name].type_name)
         SubElement(simple, "Real", dict(quantity=UNITS[name].type_name, **_unit_attributes(name)))
+    for row in enumerations:
+        enumeration = SubElement(SubElement(parent, "SimpleType", name=_type_name(row)), "Enumeration")
+        for number, item in enumerate(row.items, start=1):
+            SubElement(enumeration, "Item", name=item, value=str(number))
+
+
+def _type_name(row: Row) -> str:
+    """The type of an enumeration: solver.method -> SolverMethod"""
+    return "".join(part.capitalize() for part in row.name.replace("_", ".").split("."))
 
 
 def _unit_attributes(unit: str) -> dict[str, str]:
@@ -87,7 +110,7 @@ def _unit_attributes(unit: str) -> dict[str, str]:
     return dict(unit=unit, **({"displayUnit": display} if display else {}))
 
 
-def _variable(parent: Element, reference: int, scalar: Scalar, start: float, position: Mapping[str, int]) -> None:
+def _variable(parent: Element, reference: int, scalar: Scalar, start: float, position: Mapping[str, int], reinit: bool) -> None:
     row = scalar.row
     node = SubElement(parent, "ScalarVariable", dict(
         name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
@@ -99,8 +122,12 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
         lower = row.min if row.above is None else row.above
         limits = dict(min=lower, max=row.max, nominal=row.nominal)
         attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}
+    if row.kind == "Enumeration":
+        attributes["declaredType"] = _type_name(row)
     if scalar.role in ("parameter", "input"):
-        attributes["start"] = repr(start) if row.kind == "Real" else str(int(start)) if row.kind == "Integer" else str(bool(start)).lower()
+        attributes["start"] = {"Real": repr(start), "Boolean": str(bool(start)).lower()}.get(row.kind, str(int(start)))
+    if scalar.role == "state" and reinit:
+        attributes["reinit"] = "true"  # an event may change it
     if scalar.role == "derivative":
         attributes["derivative"] = str(position[scalar.name.removeprefix("der(").removesuffix(")")])
     SubElement(node, row.kind, attributes)

@@ -7,19 +7,19 @@ import json
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from pythonfmu.builder import FmuBuilder
 from pythonfmu.fmi2slave import Fmi2Slave
 
+from ..engines.sources import fmu_source
 from ..mechanisms import Mechanism
 from .archive import write_archive
 from .contents import common_contents
 from .dependencies import dependencies
-from .model_description import model_description
-from .sources import fmu_source
+from .model_description import Interface, model_description
 
 PACKAGE = Path(__file__).parent.parent
 REQUIRES = ("numpy", "scipy", "casadi")
@@ -29,8 +29,9 @@ ABILITIES = dict(
 )  # fmt: skip
 
 
-def write_python_fmu(mechanism: Mechanism, target: Path, starts: Mapping[str, float]) -> None:
+def write_python_fmu(mechanism: Mechanism, target: Path, starts: Mapping[str, float], progress: Callable[[str], None]) -> None:
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
+    progress(f"{target.name}: recording the equations, packing")
     core = bundled_files(mechanism)
     digest = _digest(core)
     package = f"mechfmu_{digest}"  # hashed: FMUs of different versions live side by side in one process
@@ -51,7 +52,7 @@ def write_python_fmu(mechanism: Mechanism, target: Path, starts: Mapping[str, fl
         with zipfile.ZipFile(packed) as raw:
             contents = {i.filename: raw.read(i) for i in raw.infolist() if not i.is_dir()}
     contents |= common_contents(mechanism, starts)
-    interface = {"CoSimulation": dict(modelIdentifier=mechanism.name, **ABILITIES)}
+    interface = {"CoSimulation": Interface(dict(modelIdentifier=mechanism.name, **ABILITIES))}
     contents["modelDescription.xml"] = model_description(mechanism, interface, Fmi2Slave.log_categories, starts, dependencies(mechanism), content=own + digest)
     write_archive(target, contents)
 

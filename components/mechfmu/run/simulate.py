@@ -14,7 +14,7 @@ import fmpy
 import numpy as np
 from fmpy.model_description import ModelDescription
 
-from ..engines.instance import Instance
+from ..engines.instance import make_instance
 from ..mechanisms import Mechanism, UserError, make, near
 from .result import Result, Shown, shown
 
@@ -45,7 +45,7 @@ def simulate_mechanism(
     """
     table = mechanism.table
     driven = {scalar: (inputs or {})[scalar.name] for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
-    instance = Instance(mechanism, start, engine)
+    instance = make_instance(mechanism, start, engine)
     grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
     outputs = table.of("state", "discrete", "output")
 

@@ -1,0 +1,90 @@
+/* The explicit method: Dormand-Prince 8(5,3). */
+#include "steps.h"
+
+#include "dop853.h"
+
+#include <math.h>
+#include <string.h>
+
+/* out = x + h * sum over j < count of a[j] * k[j] */
+static void combine(const Solver *s, const double *a, int count, double *out) {
+    const double *terms[MOST_STAGES];
+    double factors[MOST_STAGES];
+    int used = 0;
+    for (int j = 0; j < count; j++) {
+        if (a[j] != 0) {
+            terms[used] = s->k[j];
+            factors[used++] = s->h * a[j];
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double sum = 0;
+        for (int j = 0; j < used; j++) sum += factors[j] * terms[j][i];
+        out[i] = s->x[i] + sum;
+    }
+}
+
+double explicit_step(Solver *s, const Problem *problem, double tolerance) {
+    const size_t n = s->n;
+    memcpy(s->k[0], s->slope, n * sizeof *s->slope);
+    for (int stage = 1; stage < DOP_STAGES; stage++) {
+        combine(s, DOP_A[stage], stage, s->stage);
+        problem->rates(problem->context, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
+    }
+    combine(s, DOP_A[DOP_STAGES], DOP_STAGES, s->x_new);
+    problem->rates(problem->context, s->t + s->h, s->x_new, s->k[DOP_STAGES]);
+
+    double sum5 = 0, sum3 = 0;
+    for (size_t i = 0; i < n; i++) {
+        double e5 = 0, e3 = 0;
+        for (int j = 0; j <= DOP_STAGES; j++) {
+            e5 += DOP_E5[j] * s->k[j][i];
+            e3 += DOP_E3[j] * s->k[j][i];
+        }
+        const double scale = tolerance * (1 + fmax(fabs(s->x[i]), fabs(s->x_new[i])));
+        sum5 += (e5 / scale) * (e5 / scale);
+        sum3 += (e3 / scale) * (e3 / scale);
+    }
+    const double mixed = sum5 + 0.01 * sum3;
+    return mixed > 0 ? fabs(s->h) * sum5 / sqrt(mixed * (double)n) : mixed; /* mixed may also be NaN: keep it */
+}
+
+double explicit_stiffness(const Solver *s) {
+    /* the last stage and the end stand at the same time at nearby points, so their slopes tell the largest rate that matters */
+    const double limit = 6.1;
+    double slopes = 0, points = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const double a = s->k[DOP_STAGES][i] - s->k[DOP_STAGES - 1][i], b = s->x_new[i] - s->stage[i];
+        slopes += a * a;
+        points += b * b;
+    }
+    return points > 0 ? fabs(s->h) * sqrt(slopes / points) / limit : 0;
+}
+
+void explicit_end_slope(const Solver *s, double *slope) { memcpy(slope, s->k[DOP_STAGES], s->n * sizeof *slope); }
+
+void explicit_prepare(Solver *s, const Problem *problem) {
+    for (int stage = DOP_STAGES + 1; stage < DOP_DENSE_STAGES; stage++) {
+        combine(s, DOP_A[stage], stage, s->stage);
+        problem->rates(problem->context, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const double change = s->x_new[i] - s->x[i], first = s->h * s->k[0][i], last = s->h * s->k[DOP_STAGES][i];
+        s->dense[0][i] = change;
+        s->dense[1][i] = first - change;
+        s->dense[2][i] = 2 * change - (first + last);
+        for (int row = 0; row < DOP_DENSE_ROWS; row++) {
+            double sum = 0;
+            for (int j = 0; j < DOP_DENSE_STAGES; j++) sum += DOP_D[row][j] * s->k[j][i];
+            s->dense[3 + row][i] = s->h * sum;
+        }
+    }
+}
+
+void explicit_between(const Solver *s, double theta, double *x) {
+    for (size_t i = 0; i < s->n; i++) {
+        double y = 0;
+        for (int row = DENSE_ROWS - 1; row >= 0; row--) y = (y + s->dense[row][i]) * (row % 2 == 0 ? theta : 1 - theta);
+        x[i] = s->x[i] + y;
+    }
+}

@@ -1,0 +1,111 @@
+/* The implicit method: Rodas5P, with a dense Jacobian whose columns come from directional derivatives. */
+#include "steps.h"
+
+#include "rodas5p.h"
+
+#include <math.h>
+
+/* LU factors of the n x n matrix a (rows one after the other), with row exchanges; 0 when it is singular. */
+static int factorize(double *a, size_t *pivots, size_t n) {
+    for (size_t c = 0; c < n; c++) {
+        size_t best = c;
+        for (size_t r = c + 1; r < n; r++)
+            if (fabs(a[r * n + c]) > fabs(a[best * n + c])) best = r;
+        pivots[c] = best;
+        if (!(fabs(a[best * n + c]) > 0)) return 0;
+        if (best != c)
+            for (size_t i = 0; i < n; i++) {
+                const double swap = a[c * n + i];
+                a[c * n + i] = a[best * n + i];
+                a[best * n + i] = swap;
+            }
+        for (size_t r = c + 1; r < n; r++) {
+            const double factor = a[r * n + c] /= a[c * n + c];
+            if (factor != 0)
+                for (size_t i = c + 1; i < n; i++) a[r * n + i] -= factor * a[c * n + i];
+        }
+    }
+    return 1;
+}
+
+static void solve(const double *a, const size_t *pivots, size_t n, double *b) {
+    for (size_t r = 0; r < n; r++) {
+        const double swap = b[r];
+        b[r] = b[pivots[r]];
+        b[pivots[r]] = swap;
+    }
+    for (size_t r = 1; r < n; r++)
+        for (size_t i = 0; i < r; i++) b[r] -= a[r * n + i] * b[i];
+    for (size_t r = n; r-- > 0;) {
+        for (size_t i = r + 1; i < n; i++) b[r] -= a[r * n + i] * b[i];
+        b[r] /= a[r * n + r];
+    }
+}
+
+static void fill_jacobian(Solver *s, const Problem *problem) {
+    const size_t n = s->n;
+    double *seed = s->stage, *column = s->k[0];
+    for (size_t i = 0; i < n; i++) seed[i] = 0;
+    for (size_t c = 0; c < n; c++) {
+        seed[c] = 1;
+        problem->tangent(problem->context, s->t, s->x, 0, seed, column);
+        seed[c] = 0;
+        for (size_t r = 0; r < n; r++) s->jacobian[r * n + c] = column[r];
+    }
+}
+
+double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh) {
+    const size_t n = s->n;
+    if (!jacobian_is_fresh) fill_jacobian(s, problem);
+    for (size_t i = 0; i < n * n; i++) s->factors[i] = -s->jacobian[i];
+    for (size_t i = 0; i < n; i++) s->factors[i * n + i] += 1 / (s->h * RODAS_GAMMA);
+    if (!factorize(s->factors, s->pivots, n)) return INFINITY;
+
+    double *time_slope = s->dense[0]; /* free until the dense output is prepared */
+    for (size_t i = 0; i < n; i++) s->stage[i] = 0;
+    problem->tangent(problem->context, s->t, s->x, 1, s->stage, time_slope);
+
+    for (int stage = 0; stage < RODAS_STAGES; stage++) {
+        double *k = s->k[stage];
+        if (stage == 0) {
+            for (size_t i = 0; i < n; i++) k[i] = s->slope[i];
+        } else {
+            for (size_t i = 0; i < n; i++) {
+                double sum = 0;
+                for (int j = 0; j < stage; j++) sum += RODAS_A[stage][j] * s->k[j][i];
+                s->stage[i] = s->x[i] + sum;
+            }
+            problem->rates(problem->context, s->t + RODAS_C_NODES[stage] * s->h, s->stage, k);
+        }
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (int j = 0; j < stage; j++) sum += RODAS_C[stage][j] * s->k[j][i];
+            k[i] += sum / s->h + s->h * RODAS_D[stage] * time_slope[i];
+        }
+        solve(s->factors, s->pivots, n, k);
+    }
+    double sum = 0;
+    const double *last = s->k[RODAS_STAGES - 1];
+    for (size_t i = 0; i < n; i++) {
+        s->x_new[i] = s->stage[i] + last[i];
+        const double e = last[i] / (tolerance * (1 + fmax(fabs(s->x[i]), fabs(s->x_new[i]))));
+        sum += e * e;
+    }
+    return sqrt(sum / (double)n);
+}
+
+void implicit_prepare(Solver *s) {
+    for (size_t i = 0; i < s->n; i++)
+        for (int row = 0; row < RODAS_DENSE_ROWS; row++) {
+            double sum = 0;
+            for (int j = 0; j < RODAS_STAGES; j++) sum += RODAS_H[row][j] * s->k[j][i];
+            s->dense[row][i] = sum;
+        }
+}
+
+void implicit_between(const Solver *s, double theta, double *x) {
+    for (size_t i = 0; i < s->n; i++) {
+        const double inner = s->dense[0][i] + theta * (s->dense[1][i] + theta * s->dense[2][i]);
+        x[i] = (1 - theta) * s->x[i] + theta * (s->x_new[i] + (1 - theta) * inner);
+    }
+}

@@ -1,0 +1,234 @@
+#include "instance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_LIMIT = 100000, EVENT_LIMIT = 1000 };
+
+static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
+
+size_t instance_state_size(void) { return sizeof(State) + values_count() * sizeof(double); }
+
+static void lay_out(Instance *self) {
+    self->x = self->state->values;
+    self->d = self->x + model.nx;
+    self->u = self->d + model.nd;
+    self->p = self->u + model.nu;
+    self->g = self->p + model.np;
+    self->u_dot = self->g + model.ng;
+}
+
+Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, unsigned categories) {
+    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 2 + model.nu * 2 + model.np + model.ng + model.nr + model.work;
+    Instance *self = calloc(1, sizeof *self);
+    if (!self) return NULL;
+    self->name = calloc(strlen(name) + 1, 1);
+    self->state = calloc(1, instance_state_size());
+    self->y = calloc(scratch + 1, sizeof(double));
+    void *solver = calloc(1, solver_size(model.nx, model.ng));
+    if (!self->name || !self->state || !self->y || !solver) {
+        free(solver);
+        instance_free(self);
+        return NULL;
+    }
+    self->solver = solver_init(solver, model.nx, model.ng);
+    memcpy(self->name, name, strlen(name));
+    self->type = type;
+    self->callbacks = *callbacks;
+    self->categories = categories;
+    lay_out(self);
+    double *next = self->y + model.ny;
+    struct {
+        double **vector;
+        size_t size;
+    } vectors[] = {{&self->dx, model.nx},    {&self->x_new, model.nx},  {&self->d_new, model.nd},  {&self->d_step, model.nd},
+                   {&self->u_now, model.nu}, {&self->g_now, model.ng},  {&self->r, model.nr},      {&self->x_dot, model.nx},
+                   {&self->u_seed, model.nu}, {&self->p_seed, model.np}, {&self->dx_dot, model.nx}, {&self->y_dot, model.ny},
+                   {&self->work, model.work}};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i].vector = next;
+        next += vectors[i].size;
+    }
+    instance_reset(self);
+    return self;
+}
+
+void instance_free(Instance *self) {
+    if (!self) return;
+    free(self->solver);
+    free(self->y);
+    free(self->state);
+    free(self->name);
+    free(self);
+}
+
+void instance_reset(Instance *self) {
+    memset(self->state, 0, instance_state_size());
+    self->state->phase = INSTANTIATED;
+    self->state->stale = 1;
+    if (model.nu) memcpy(self->u, model.u_start, model.nu * sizeof(double));
+    if (model.np) memcpy(self->p, model.p_start, model.np * sizeof(double));
+    instance_changed(self);
+}
+
+/* --- values ----------------------------------------------------------------------------------------------------------- */
+
+void instance_changed(Instance *self) { self->outputs_known = self->rates_known = 0; }
+
+void instance_freshen(Instance *self) {
+    if (!self->state->stale) return;
+    model.initial(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
+    memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    memcpy(self->d, self->d_new, model.nd * sizeof(double));
+    self->state->stale = 0;
+}
+
+const double *instance_rates(Instance *self) {
+    instance_freshen(self);
+    if (!self->rates_known) model.rates(&self->state->t, self->x, self->d, self->u, self->p, self->dx, self->work);
+    self->rates_known = 1;
+    return self->dx;
+}
+
+static const double *outputs(Instance *self) {
+    if (!self->outputs_known) model.outputs(&self->state->t, self->x, self->d, self->u, self->p, self->y, self->work);
+    self->outputs_known = 1;
+    return self->y;
+}
+
+double instance_get(Instance *self, const Row *row, size_t index) {
+    instance_freshen(self);
+    switch (row->role) {
+    case TIME: return self->state->t;
+    case PARAMETER: return self->p[index];
+    case INPUT: return self->u[index];
+    case STATE: return self->x[index];
+    case DISCRETE: return self->d[index];
+    case OUTPUT: return outputs(self)[index];
+    case DERIVATIVE: return instance_rates(self)[index];
+    }
+    return NAN;
+}
+
+void instance_tangent(Instance *self, double t_dot) {
+    model.tangent(&self->state->t, self->x, self->d, self->u, self->p, &t_dot, self->x_dot, self->u_seed, self->p_seed, self->dx_dot,
+                  self->y_dot, self->work);
+}
+
+/* --- the problem that the solver sees ----------------------------------------------------------------------------------- */
+
+/* The inputs at time t: constant, or polynomials around the time of the instance. */
+static const double *inputs_at(Instance *self, double t) {
+    if (!self->state->polynomial) return self->u;
+    const double s = t - self->state->t;
+    for (size_t i = 0; i < model.nu; i++) {
+        double sum = 0;
+        for (int order = INPUT_ORDERS; order >= 1; order--) sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / order;
+        self->u_now[i] = self->u[i] + sum;
+    }
+    return self->u_now;
+}
+
+/* Time derivative of the inputs at time t. */
+static const double *input_rates_at(Instance *self, double t) {
+    const double s = t - self->state->t;
+    for (size_t i = 0; i < model.nu; i++) {
+        double sum = 0;
+        for (int order = INPUT_ORDERS; order >= 2; order--) sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / (order - 1);
+        self->u_seed[i] = self->state->polynomial ? self->u_dot[i] + sum : 0;
+    }
+    return self->u_seed;
+}
+
+static void rates(void *context, double t, const double *x, double *dx) {
+    Instance *self = context;
+    model.rates(&t, x, self->d_step, inputs_at(self, t), self->p, dx, self->work);
+}
+
+static void guards(void *context, double t, const double *x, double *g) {
+    Instance *self = context;
+    model.guards(&t, x, self->d_step, inputs_at(self, t), self->p, g, self->work);
+}
+
+static void tangent(void *context, double t, const double *x, double t_dot, const double *x_dot, double *dx_dot) {
+    Instance *self = context;
+    const double *u_dot = input_rates_at(self, t);
+    if (t_dot == 0)
+        for (size_t i = 0; i < model.nu; i++) self->u_seed[i] = 0;
+    memset(self->p_seed, 0, model.np * sizeof(double));
+    model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
+}
+
+int instance_step(Instance *self, double t_end, const char **why, double *at) {
+    const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
+    const SolverOptions options = {
+        self->state->tolerance > 0 ? fmax(self->state->tolerance, 1e-13) : self->p[model.tolerance_index],
+        self->p[model.max_step_index],
+        (Method)self->p[model.method_index],
+        STEP_LIMIT,
+    };
+    instance_freshen(self);
+    double t = self->state->t;
+    SolverMemory memory = self->state->memory;
+    memcpy(self->x_new, self->x, model.nx * sizeof(double));
+    memcpy(self->d_step, self->d, model.nd * sizeof(double));
+    *why = NULL;
+    for (int events = 0;; events++) {
+        size_t guard = 0;
+        const Outcome outcome = solver_run(self->solver, &problem, &options, &memory, t_end, &t, self->x_new, &guard);
+        *at = t;
+        if (outcome == TOO_MANY_STEPS) *why = "too many internal steps: use a smaller communication step or a larger tolerance";
+        if (outcome == STEP_TOO_SMALL) *why = "the internal step size became too small: the solution is no longer finite or changes too fast";
+        if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
+        if (*why) return 0;
+        if (outcome == ARRIVED) break;
+        /* x_dot and d_new are free here: jumps must not write where they read */
+        model.jumps[guard](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
+        memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
+        memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
+    }
+    for (size_t i = 0; i < model.nx; i++)
+        if (!isfinite(self->x_new[i])) {
+            *why = "the solution is no longer finite";
+            return 0;
+        }
+    model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+    memcpy(self->d, self->d_step, model.nd * sizeof(double));
+    if (self->state->polynomial) {
+        /* the inputs stay where the polynomials took them; their first derivative is kept for the outputs' derivatives */
+        const double *u_dot = input_rates_at(self, t_end);
+        memcpy(self->u, inputs_at(self, t_end), model.nu * sizeof(double));
+        memset(self->u_dot, 0, INPUT_ORDERS * model.nu * sizeof(double));
+        memcpy(self->u_dot, u_dot, model.nu * sizeof(double));
+        self->state->polynomial = 0;
+    } else {
+        memset(self->u_dot, 0, INPUT_ORDERS * model.nu * sizeof(double));
+    }
+    self->state->t = t_end;
+    self->state->memory = memory;
+    instance_changed(self);
+    return 1;
+}
+
+int instance_events(Instance *self) {
+    int changed = 0;
+    const double t = self->state->t;
+    instance_freshen(self);
+    if (model.projects) {
+        model.project(&t, self->x, self->d, self->u, self->p, self->x_new, self->work);
+        changed = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
+        memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    }
+    if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g_now, self->work);
+    for (size_t k = 0; k < model.ng; k++) {
+        if (!(self->g[k] > 0 && self->g_now[k] <= 0)) continue;
+        model.jumps[k](&t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
+        memcpy(self->x, self->x_new, model.nx * sizeof(double));
+        memcpy(self->d, self->d_new, model.nd * sizeof(double));
+        changed = 1;
+    }
+    if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g, self->work);
+    instance_changed(self);
+    return changed;
+}

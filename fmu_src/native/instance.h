@@ -1,0 +1,71 @@
+/* One running mechanism. All that makes its future is in one block of memory, so that saving and restoring it is a copy. */
+#ifndef MECHFMU_INSTANCE_H
+#define MECHFMU_INSTANCE_H
+
+#include "fmi2.h"
+#include "model.h"
+#include "solver.h"
+
+/* The phases of an instance's life; bits, so that sets of them can be written down. */
+typedef enum {
+    INSTANTIATED = 1,
+    INITIALIZING = 2,
+    STEPPING = 4,    /* Co-Simulation */
+    EVENT_MODE = 8,  /* Model Exchange */
+    CONTINUOUS = 16, /* Model Exchange */
+    TERMINATED = 32
+} Phase;
+
+enum { INPUT_ORDERS = 3 }; /* inputs may be polynomials of this degree within a step */
+
+typedef struct {
+    double t;
+    double tolerance; /* of the experiment; 0: not defined */
+    SolverMemory memory;
+    int phase;
+    int stale;        /* the states still follow the start parameters */
+    int polynomial;   /* input derivatives have been set for the next step */
+    int unused;
+    double values[];  /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u */
+} State;
+
+typedef struct {
+    fmi2CallbackFunctions callbacks;
+    char *name;
+    fmi2Type type;
+    unsigned categories; /* those that are logged, as bits */
+    State *state;
+    double *x, *d, *u, *p, *g, *u_dot; /* in state->values */
+    /* caches and scratch memory: never part of the state */
+    int outputs_known, rates_known;
+    double *y, *dx;
+    double *x_new, *d_new, *d_step, *u_now, *g_now, *r;
+    double *x_dot, *u_seed, *p_seed, *dx_dot, *y_dot;
+    double *work;
+    Solver *solver;
+} Instance;
+
+/* Life. instance_new returns NULL when there is no memory. */
+Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, unsigned categories);
+void instance_free(Instance *self);
+void instance_reset(Instance *self);
+
+/* Values. A change must be followed by instance_changed. */
+void instance_changed(Instance *self);
+void instance_freshen(Instance *self); /* makes the start state, when it still follows the parameters */
+double instance_get(Instance *self, const Row *row, size_t index);
+const double *instance_rates(Instance *self);
+
+/* The block of memory that is the state. */
+size_t instance_state_size(void);
+
+/* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->u_seed, self->p_seed and time. */
+void instance_tangent(Instance *self, double t_dot);
+
+/* Co-Simulation: to the time t_end. 0 when it failed: the instance is as before, *why is a reason and *at where it stopped. */
+int instance_step(Instance *self, double t_end, const char **why, double *at);
+
+/* Model Exchange: guards that have fallen since the last call do what they do; tells whether the states changed. */
+int instance_events(Instance *self);
+
+#endif

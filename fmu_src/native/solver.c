@@ -1,0 +1,185 @@
+/* Step-size control, the choice between the methods, and events. */
+#include "steps.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { SUSPICIONS = 15, DENIALS = 6 }; /* steps that look stiff before the implicit method takes over; steps that clear the suspicion */
+static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
+
+static size_t doubles_needed(size_t n, size_t n_guards) {
+    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + 3 * n_guards;
+}
+
+size_t solver_size(size_t n, size_t n_guards) {
+    return sizeof(Solver) + doubles_needed(n, n_guards) * sizeof(double) + n * sizeof(size_t);
+}
+
+Solver *solver_init(void *memory, size_t n, size_t n_guards) {
+    Solver *s = memory;
+    double *next = (double *)(s + 1);
+    s->n = n;
+    s->n_guards = n_guards;
+    s->steps = 0;
+    double **vectors[] = {&s->x, &s->slope, &s->x_new, &s->stage};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
+    for (int i = 0; i < MOST_STAGES; i++, next += n) s->k[i] = next;
+    for (int i = 0; i < DENSE_ROWS; i++, next += n) s->dense[i] = next;
+    s->jacobian = next;
+    s->factors = next + n * n;
+    s->g_old = next + 2 * n * n;
+    s->g_new = s->g_old + n_guards;
+    s->g_trial = s->g_new + n_guards;
+    s->pivots = (size_t *)(s->g_trial + n_guards);
+    return s;
+}
+
+long solver_steps(const Solver *s) { return s->steps; }
+
+/* A first step from the size of the state and its slope: the explicit Euler step that changes the state by a hundredth of itself. */
+static double first_step(const Solver *s, double tolerance) {
+    double size = 0, slope = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const double scale = tolerance * (1 + fabs(s->x[i]));
+        size += (s->x[i] / scale) * (s->x[i] / scale);
+        slope += (s->slope[i] / scale) * (s->slope[i] / scale);
+    }
+    return size < 1e-10 || slope < 1e-10 ? 1e-6 : 0.01 * sqrt(size / slope);
+}
+
+static void between(const Solver *s, int stiff, double theta, double *x) {
+    if (stiff)
+        implicit_between(s, theta, x);
+    else
+        explicit_between(s, theta, x);
+}
+
+/* The moment in the accepted step, as a fraction of it, just after guard k has fallen through zero: regula falsi, Illinois variant. */
+static double fall(Solver *s, const Problem *problem, int stiff, size_t k) {
+    double a = 0, b = 1, ga = s->g_old[k], gb = s->g_new[k];
+    const double tolerance = fmax(EVENT_TIME_TOLERANCE / s->h, 4 * DBL_EPSILON);
+    int side = 0;
+    for (int i = 0; i < 200 && b - a > tolerance; i++) {
+        double c = i % 3 == 2 ? 0.5 * (a + b) : (a * gb - b * ga) / (gb - ga);
+        if (!(c > a && c < b)) c = 0.5 * (a + b);
+        between(s, stiff, c, s->stage);
+        problem->guards(problem->context, s->t + c * s->h, s->stage, s->g_trial);
+        if (s->g_trial[k] > 0) {
+            a = c;
+            ga = s->g_trial[k];
+            if (side == 1) gb *= 0.5;
+            side = 1;
+        } else {
+            b = c;
+            gb = s->g_trial[k];
+            if (side == -1) ga *= 0.5;
+            side = -1;
+        }
+    }
+    return b;
+}
+
+/* The earliest fall in the accepted step: the guard, and the fraction of the step at which it happens; 0 when there is none. */
+static int first_fall(Solver *s, const Problem *problem, int stiff, size_t *guard, double *theta) {
+    int found = 0;
+    for (size_t k = 0; k < s->n_guards; k++) {
+        if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
+        if (!found) {
+            if (stiff)
+                implicit_prepare(s);
+            else
+                explicit_prepare(s, problem);
+        }
+        const double when = fall(s, problem, stiff, k);
+        if (!found || when < *theta) {
+            *theta = when;
+            *guard = k;
+        }
+        found = 1;
+    }
+    return found;
+}
+
+/* Hairer's test: the explicit method is at its stability limit in step after step. */
+static int looks_stiff(const Solver *s, SolverMemory *memory) {
+    if (explicit_stiffness(s) > 1) {
+        memory->denials = 0;
+        return ++memory->suspicions >= SUSPICIONS;
+    }
+    if (memory->suspicions > 0 && ++memory->denials >= DENIALS) memory->suspicions = memory->denials = 0;
+    return 0;
+}
+
+Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, double t_end, double *t, double *x,
+                   size_t *guard) {
+    const size_t n = s->n;
+    const double tolerance = options->relative_tolerance;
+    s->steps = 0;
+    if (n == 0) {
+        *t = t_end;
+        return ARRIVED;
+    }
+    memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
+    memcpy(s->x, x, n * sizeof *x);
+    s->t = *t;
+    problem->rates(problem->context, s->t, s->x, s->slope);
+    if (s->n_guards) problem->guards(problem->context, s->t, s->x, s->g_old);
+    double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
+    int rejected = 0;
+    Outcome outcome;
+    for (;;) {
+        if (s->steps == options->step_limit) {
+            outcome = TOO_MANY_STEPS;
+            break;
+        }
+        const double left = t_end - s->t;
+        double h = options->max_step > 0 ? fmin(wanted, options->max_step) : wanted;
+        const int last = h >= left * (1 - 1e-9);
+        s->h = last ? left : h;
+        if (!(s->h > 4 * DBL_EPSILON * fabs(s->t)) && !last) {
+            outcome = STEP_TOO_SMALL;
+            break;
+        }
+        s->steps++;
+        const double error = memory->stiff ? implicit_step(s, problem, tolerance, rejected) : explicit_step(s, problem, tolerance);
+        const double order = memory->stiff ? 5 : 8;
+        const double factor = isfinite(error) ? fmin(fmax(0.9 * pow(error, -1 / order), 0.2), rejected ? 1 : 6) : 0.1;
+        if (!(error < 1)) {
+            wanted = s->h * fmin(factor, 0.9);
+            rejected = 1;
+            continue;
+        }
+        /* a step that was cut to fit says little: it may raise what is wanted, not lower it */
+        const double proposal = s->h * factor;
+        wanted = s->h < h ? fmax(wanted, proposal) : proposal;
+        rejected = 0;
+        if (s->n_guards) {
+            double theta;
+            problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+            if (first_fall(s, problem, memory->stiff, guard, &theta)) {
+                between(s, memory->stiff, theta, x);
+                *t = s->t + theta * s->h;
+                memory->step = wanted;
+                return EVENT;
+            }
+            memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
+        }
+        const int was_stiff = memory->stiff;
+        if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
+        s->t = last ? t_end : s->t + s->h;
+        memcpy(s->x, s->x_new, n * sizeof *x);
+        if (last) {
+            outcome = ARRIVED;
+            break;
+        }
+        if (was_stiff)
+            problem->rates(problem->context, s->t, s->x, s->slope);
+        else
+            explicit_end_slope(s, s->slope);
+    }
+    *t = s->t;
+    memcpy(x, s->x, n * sizeof *x);
+    memory->step = wanted;
+    return outcome;
+}

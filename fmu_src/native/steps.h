@@ -1,0 +1,39 @@
+/* One step of each method, and what lies between its ends. Private to the solver. */
+#ifndef MECHFMU_STEPS_H
+#define MECHFMU_STEPS_H
+
+#include "solver.h"
+
+enum { MOST_STAGES = 16, DENSE_ROWS = 7 };
+
+struct Solver {
+    size_t n, n_guards;
+    long steps;
+    /* the step being made, from (t, x) by h to x_new; slope is f(t, x) */
+    double t, h;
+    double *x, *slope, *x_new;
+    double *stage;             /* a point inside the step */
+    double *k[MOST_STAGES];    /* slopes (explicit) or increments (implicit) */
+    double *dense[DENSE_ROWS]; /* the step's interpolation polynomial, once prepared */
+    double *jacobian, *factors;
+    size_t *pivots;
+    double *g_old, *g_new, *g_trial;
+};
+
+/* Each makes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */
+double explicit_step(Solver *s, const Problem *problem, double tolerance);
+double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh);
+
+/* How far the explicit step is beyond what stability allows for slow components: above 1 means stiff. */
+double explicit_stiffness(const Solver *s);
+
+/* The slope at the end of the accepted explicit step, which the step has computed. */
+void explicit_end_slope(const Solver *s, double *slope);
+
+/* Dense output of the accepted step: prepare once, then evaluate at t + theta * h, 0 <= theta <= 1. */
+void explicit_prepare(Solver *s, const Problem *problem);
+void explicit_between(const Solver *s, double theta, double *x);
+void implicit_prepare(Solver *s);
+void implicit_between(const Solver *s, double theta, double *x);
+
+#endif
