@@ -161,7 +161,7 @@ def _refuse_unwritable(file: str | None) -> None:
 def progress_bar(title: str, stop: float) -> Iterator[Any]:
     """A bar on standard error that follows the simulation time."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} of {task.total:g} s"), TimeRemainingColumn())
-    with Progress(*columns, console=ERR, transient=True) as progress:
+    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
         task = progress.add_task(title, total=stop)
         yield lambda t: progress.update(task, completed=t)
 

@@ -127,7 +127,9 @@ static double value_of(Instance *self, fmi2ValueReference reference) {
 static int acceptable(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
     const Name name = name_of(row, reference - row->reference);
-    if (row->role != PARAMETER && row->role != INPUT)
+    /* some Model Exchange hosts set states one by one instead of by fmi2SetContinuousStates */
+    const int state = row->role == STATE && (self->state->phase & (EVENT_MODE | CONTINUOUS));
+    if (row->role != PARAMETER && row->role != INPUT && !state)
         report(self, fmi2Error, "%s cannot be set: only parameters and inputs can", name.text);
     else if (row->role == PARAMETER && !(self->state->phase & (INSTANTIATED | INITIALIZING)))
         report(self, fmi2Error, "%s is a fixed parameter: it cannot be set after initialization", name.text);
@@ -148,7 +150,8 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
 
 static void put(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
-    (row->role == PARAMETER ? self->p : self->u)[row->index + (reference - row->reference)] = value;
+    double *vector = row->role == PARAMETER ? self->p : row->role == INPUT ? self->u : self->x;
+    vector[row->index + (reference - row->reference)] = value;
     if (row->role == PARAMETER) self->state->stale = 1;
 }
 

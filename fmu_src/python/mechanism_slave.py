@@ -110,7 +110,7 @@ class MechanismSlave(Fmi2Slave):
             if not 0 <= reference < len(self.scalars):
                 raise core.mechanisms.UserError(f"there is no variable with value reference {reference} (they go from 0 to {len(self.scalars) - 1})")
             scalar = self.scalars[reference]
-            if scalar.row.kind != kind:
+            if scalar.row.kind != kind and (scalar.row.kind, kind) != ("Enumeration", "Integer"):  # enumerations are integers to the host
                 raise core.mechanisms.UserError(f"{scalar.name} is of type {scalar.row.kind}, not {kind}")
         return [self.scalars[r] for r in references]
 

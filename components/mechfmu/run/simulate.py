@@ -93,9 +93,16 @@ def simulate_fmu(
     t_step = step if step is not None else float(experiment.stepSize) if experiment and experiment.stepSize else (t_stop - t_start) / 500
     times(t_start, t_stop, t_step)  # refuses nonsense
     variables = {v.name: v for v in description.modelVariables}
-    for name in start or {}:
+    values = {}
+    for name, value in (start or {}).items():
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+        values[name] = _start_value(variables[name], value)
+    complaints: list[str] = []
+
+    def logger(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        if status > 1 and message:
+            complaints.append(message.decode(errors="replace").strip().splitlines()[-1])
 
     def step_finished(t: float, recorder: Any) -> bool:
         progress(t)
@@ -103,20 +110,32 @@ def simulate_fmu(
 
     try:
         data = fmpy.simulate_fmu(
-            str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=dict(start or {}),
-            input=_read_inputs(input_csv, variables), step_finished=step_finished, validate=False,
+            str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
+            input=_read_inputs(input_csv, variables), step_finished=step_finished, validate=False, logger=logger, debug_logging=True,
         )  # fmt: skip
     except UserError:
         raise
     except Exception as error:
-        raise UserError(f"{Path(fmu).name} did not run to the end: {error}") from None
+        raise UserError(f"{Path(fmu).name} did not run to the end: {complaints[-1] if complaints else error}") from None
     names = [n for n in data.dtype.names if n != "time"]
     constants = {v.name: float(v.start) for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
-    constants |= {k: float(v) for k, v in (start or {}).items() if k in constants}
+    constants |= {k: float(v) for k, v in values.items() if k in constants}
     return Result(
         description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
         {n: _shown(variables[n], description) for n in names}, constants, mechanism_of(fmu),
     )  # fmt: skip
+
+
+def _start_value(variable: Any, value: Any) -> Any:
+    """A value, perhaps text from a command line, as FMPy wants it for this variable."""
+    items = {i.name: int(i.value) for i in variable.declaredType.items or ()} if variable.type == "Enumeration" and variable.declaredType else {}
+    if variable.type in ("String", "Boolean"):
+        return value
+    try:
+        return items[value] if value in items else int(value) if variable.type in ("Integer", "Enumeration") else float(value)
+    except ValueError:
+        wanted = f"one of {', '.join(items)}" if items else "a whole number" if variable.type == "Integer" else "a number"
+        raise UserError(f"{variable.name} = {value}: must be {wanted}") from None
 
 
 def mechanism_of(fmu: str | Path) -> Mechanism | None:
