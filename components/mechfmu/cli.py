@@ -11,9 +11,11 @@ from typing import Any, NoReturn
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.tree import Tree as RichTree
 
 from . import __version__, mechanisms
-from .mechanisms import UserError
+from .mechanisms import Mechanism, UserError
+from .mechanisms.trees import TreeMechanism
 
 OUT = Console()
 ERR = Console(stderr=True)
@@ -50,17 +52,20 @@ def make_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
 
     c = commands.add_parser("list", help="the mechanisms, with their options", description="List the mechanisms.", epilog="example: mechfmu list")
+    c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, or the tree in a .urdf or .toml file, with its variables")
     c.set_defaults(run=run_list)
 
     c = commands.add_parser(
         "build", help="write FMUs", description="Write the FMU of a mechanism.",
         epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
     )  # fmt: skip
-    c.add_argument("name", metavar="NAME", help="a mechanism (see mechfmu list), or all")
+    c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, or all")
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
     c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
     c.add_argument("--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated")
     c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler")
+    c.add_argument("--base", metavar="BASE", help="of a file's tree: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)")
+    c.add_argument("--controller", action="store_true", help="of a file's tree: write its computed-torque controller instead of the tree itself")
     c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated")
     c.add_argument("--start", action="append", default=[], metavar="NAME=VALUE", help="start value of a parameter or input; may be repeated")
     c.set_defaults(run=run_build)
@@ -84,6 +89,9 @@ def make_parser() -> Parser:
 
 
 def run_list(options: argparse.Namespace) -> None:
+    if options.name:
+        _list_one(_model(options.name, {}))
+        return
     table = Table("mechanism", "what it is", "options (default)")
     for key in mechanisms.names():
         mechanism = mechanisms.find(key)
@@ -92,11 +100,46 @@ def run_list(options: argparse.Namespace) -> None:
     OUT.print(table)
 
 
+def _list_one(mechanism: Mechanism) -> None:
+    """One mechanism: its tree, when it is one, and its variables."""
+    if isinstance(mechanism, TreeMechanism):
+        branches = {"": RichTree(f"{mechanism.name}: base")}
+        for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
+            text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+            branches[body.name] = branches[joint.parent].add(text.replace("[", "\\["))
+        OUT.print(branches[""])
+    table = Table("variable", "causality", "unit", "start", "meaning")
+    for scalar in mechanism.table.of("parameter", "input", "state", "discrete", "output"):
+        role = {"state": "output (state)", "discrete": "output"}.get(scalar.role, scalar.role)
+        start = f"{scalar.start:g}" if scalar.role in ("parameter", "input") else ""
+        table.add_row(*(text.replace("[", "\\[") for text in (scalar.name, role, "" if scalar.unit == "1" else scalar.unit, start, scalar.description)))
+    OUT.print(table)
+
+
+def _model(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
+    """A mechanism by its name, or that of a file."""
+    if not name.endswith((".urdf", ".toml")):
+        if base or controller:
+            raise UserError(
+                f"--{'base' if base else 'controller'} is for .urdf and .toml files; {name} is a mechanism with options of its own (mechfmu list {name})"
+            )
+        return mechanisms.make(name, **given)
+    from .mechanisms.computed_torque.model import ComputedTorque
+    from .mechanisms.tree.model import Tree
+
+    tree = Tree.from_file(name, base or "fixed")
+    if controller:
+        return ComputedTorque(model=tree.options["model"], **given)
+    if given:
+        raise UserError(f"a file's tree has no option {next(iter(given))}; use --base")
+    return tree
+
+
 def run_build(options: argparse.Namespace) -> None:
     given = pairs(options.option, "--option")
     starts = pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
-    models = [mechanisms.make(name, **given) for name in names]  # all refused before any is built
+    models = [_model(name, given, options.base, options.controller) for name in names]  # all refused before any is built
     with ERR.status("building") as status:
         for model in models:
             files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=status.update)

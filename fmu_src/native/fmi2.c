@@ -155,6 +155,11 @@ static void put(Instance *self, fmi2ValueReference reference, double value) {
     if (row->role == PARAMETER) self->state->stale = 1;
 }
 
+/* Passes on the note of a guard that has fallen. */
+static fmi2Status tell(Instance *self, const Note *note, double t) {
+    return report(self, note->stop ? fmi2Error : fmi2Warning, "at t = %s s: %s", number(t).text, note->text);
+}
+
 /* --- both interface types --------------------------------------------------------------------------------------------------- */
 
 const char *fmi2GetTypesPlatform(void) { return "default"; }
@@ -223,9 +228,15 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
     const double *dx = instance_rates(self);
     for (size_t i = 0; i < model.nx; i++)
         if (!isfinite(dx[i])) return report(self, fmi2Error, "the accelerations at the start are not finite: check masses, inertias and lengths");
+    fmi2Status status = fmi2OK;
     if (model.ng) model.guards(&self->state->t, self->x, self->d, self->u, self->p, self->g, self->work);
+    for (size_t k = 0; k < model.ng; k++)
+        if (self->g[k] <= 0 && model.notes[k].text) {
+            status = tell(self, &model.notes[k], self->state->t);
+            if (status == fmi2Error) return status;
+        }
     self->state->phase = self->type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
-    return fmi2OK;
+    return status;
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
@@ -488,10 +499,11 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
     if (fabs(t - self->state->t) > 1e-9 * fmax(1, fabs(self->state->t)))
         return report(self, fmi2Error, "step from t = %s: the simulation is at t = %s", number(t).text, number(self->state->t).text);
     const char *why;
-    double at;
-    if (!instance_step(self, t + h, &why, &at))
+    const Note *warned;
+    double at, warned_at;
+    if (!instance_step(self, t + h, &why, &at, &warned, &warned_at))
         return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(t + h).text, number(at).text, why);
-    return fmi2OK;
+    return warned ? tell(self, warned, warned_at) : fmi2OK;
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c) {
@@ -552,8 +564,11 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     Instance *self = c;
     REQUIRE(legal(self, &NEW_DISCRETE) && given(self, info, 1));
     memset(info, 0, sizeof *info);
-    info->valuesOfContinuousStatesChanged = instance_events(self) ? fmi2True : fmi2False;
-    return fmi2OK;
+    const Note *told;
+    info->valuesOfContinuousStatesChanged = instance_events(self, &told) ? fmi2True : fmi2False;
+    if (!told) return fmi2OK;
+    info->terminateSimulation = told->stop ? fmi2True : fmi2False;
+    return tell(self, told, self->state->t);
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {

@@ -160,7 +160,7 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
     model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
 }
 
-int instance_step(Instance *self, double t_end, const char **why, double *at) {
+int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at) {
     const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
     const SolverOptions options = {
         self->state->tolerance > 0 ? fmax(self->state->tolerance, 1e-13) : self->p[model.tolerance_index],
@@ -174,6 +174,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at) {
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     *why = NULL;
+    *warned = NULL;
     for (int events = 0;; events++) {
         size_t guard = 0;
         const Outcome outcome = solver_run(self->solver, &problem, &options, &memory, t_end, &t, self->x_new, &guard);
@@ -181,6 +182,11 @@ int instance_step(Instance *self, double t_end, const char **why, double *at) {
         if (outcome == TOO_MANY_STEPS) *why = "too many internal steps: use a smaller communication step or a larger tolerance";
         if (outcome == STEP_TOO_SMALL) *why = "the internal step size became too small: the solution is no longer finite or changes too fast";
         if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
+        if (outcome == EVENT && model.notes[guard].text) {
+            if (model.notes[guard].stop) *why = model.notes[guard].text;
+            *warned = &model.notes[guard];
+            *warned_at = t;
+        }
         if (*why) return 0;
         if (outcome == ARRIVED) break;
         /* x_dot and d_new are free here: jumps must not write where they read */
@@ -211,8 +217,9 @@ int instance_step(Instance *self, double t_end, const char **why, double *at) {
     return 1;
 }
 
-int instance_events(Instance *self) {
+int instance_events(Instance *self, const Note **told) {
     int changed = 0;
+    *told = NULL;
     const double t = self->state->t;
     instance_freshen(self);
     if (model.projects) {
@@ -223,6 +230,7 @@ int instance_events(Instance *self) {
     if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g_now, self->work);
     for (size_t k = 0; k < model.ng; k++) {
         if (!(self->g[k] > 0 && self->g_now[k] <= 0)) continue;
+        if (model.notes[k].text) *told = &model.notes[k];
         model.jumps[k](&t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
         memcpy(self->x, self->x_new, model.nx * sizeof(double));
         memcpy(self->d, self->d_new, model.nd * sizeof(double));

@@ -62,10 +62,11 @@ size_t instance_state_size(void);
 /* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->u_seed, self->p_seed and time. */
 void instance_tangent(Instance *self, double t_dot);
 
-/* Co-Simulation: to the time t_end. 0 when it failed: the instance is as before, *why is a reason and *at where it stopped. */
-int instance_step(Instance *self, double t_end, const char **why, double *at);
+/* Co-Simulation: to the time t_end. 0 when it failed: the instance is as before, *why is a reason and *at where it stopped.
+ * *warned is the guard of the last event with a note, when there was one, and *warned_at its time; otherwise NULL. */
+int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at);
 
-/* Model Exchange: guards that have fallen since the last call do what they do; tells whether the states changed. */
-int instance_events(Instance *self);
+/* Model Exchange: guards that have fallen since the last call do what they do; tells whether the states changed, and the note of the last. */
+int instance_events(Instance *self, const Note **told);
 
 #endif

@@ -23,6 +23,12 @@ typedef struct {
     const char *unit;         /* with a space in front, or empty */
 } Row;
 
+/* What the host is told when a guard falls; text NULL: nothing. After a stop the simulation cannot go on. */
+typedef struct {
+    const char *text;
+    int stop;
+} Note;
+
 #define POINT const double *t, const double *x, const double *d, const double *u, const double *p
 typedef void Function(POINT, double *restrict out, double *restrict w);
 typedef void Jump(POINT, double *restrict x_new, double *restrict d_new, double *restrict w);
@@ -44,6 +50,7 @@ typedef struct {
     Jump *initial;
     Function *rates, *outputs, *guards, *project, *requirements;
     Jump *const *jumps;
+    const Note *notes; /* one for each guard */
     Tangent *tangent;
     InitialTangent *initial_tangent;
 } Model;

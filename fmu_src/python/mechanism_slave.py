@@ -61,7 +61,7 @@ class MechanismSlave(Fmi2Slave):
         self.refuse_foreign_core()
         mechanism = core.mechanisms.make(MODEL["mechanism"], **MODEL["options"])
         self.scalars = mechanism.table.scalars
-        self.model = instance.Instance(mechanism, MODEL["start"])
+        self.model = instance.Instance(mechanism, MODEL["start"], warn=lambda text: self.log(text, Fmi2Status.warning))
 
     def tell(self, error):
         print(f"[{self.instance_name}] {error}", file=sys.stderr)

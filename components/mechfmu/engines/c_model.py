@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import casadi
 
-from ..mechanisms import Mechanism
+from ..mechanisms import Mechanism, Note
 from ..mechanisms.table import Row, Table
 from .c_code import Code, c_function
 from .tracing import ARGUMENTS, Traced, traced
@@ -95,12 +95,13 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         "tolerance_index": str(table.p.part("rtol").start), "max_step_index": str(table.p.part("max_step").start),
         "method_index": str(table.p.part("method").start), "projects": str(int(projects(mechanism))),
         **{name: f"model_{name}" for name in ("initial", "rates", "outputs", "guards", "project", "requirements")},
-        "jumps": "jumps", "tangent": "model_tangent", "initial_tangent": "model_initial_tangent",
+        "jumps": "jumps", "notes": "notes", "tangent": "model_tangent", "initial_tangent": "model_initial_tangent",
     }  # fmt: skip
     return "\n".join([
         "static const Row rows[] = {", *(f"    {row}," for row in rows), "};",
         _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
         _array("double", "x_nominal", [_number(v) for v in nominal]), _array("char *const", "requirement_texts", texts),
+        f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0}'}}};",
         f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};", "",
         "const Model model = {", *(f"    .{name} = {value}," for name, value in fields.items()), "};", "",
     ])  # fmt: skip
@@ -108,18 +109,23 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
 
 def _rows(table: Table) -> list[str]:
     """The rows of the table, in the order of their value references."""
-    lines, seen = [], set()
+    lines, last = [], None
     for reference, scalar in enumerate(table.scalars):
         row = scalar.row
-        if row.name in seen:
+        if row is last and isinstance(row.name, str):
             continue
-        seen.add(row.name)
-        before, braces, after = row.name.partition("{k}")
+        last = row
+        name, count = (row.name, row.count) if isinstance(row.name, str) else (scalar.name, 1)
+        before, braces, after = name.partition("{k}")
         lines.append("{" + ", ".join([
-            row.role.upper(), row.kind.upper(), str(reference), str(row.count), str(scalar.index), *_limits(row),
+            row.role.upper(), row.kind.upper(), str(reference), str(count), str(scalar.index), *_limits(row),
             _string(before), _string(after) if braces else "0", _string("" if row.unit == "1" else f" {row.unit}"),
         ]) + "}")  # fmt: skip
     return lines
+
+
+def _note(note: Note | None) -> str:
+    return f"{{{_string(note.text)}, {int(note.stop)}}}" if note else "{0, 0}"
 
 
 def _limits(row: Row) -> list[str]:

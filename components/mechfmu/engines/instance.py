@@ -7,13 +7,14 @@ phase does not allow. Its whole state is a `Snapshot`; restoring one and steppin
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
 
-from ..mechanisms import Mechanism, UserError
+from ..mechanisms import Mechanism, Note, UserError
 from ..mechanisms.table import Scalar
 from . import engine as engine_of
 from .compiled import CompiledInstance
@@ -21,6 +22,8 @@ from .integration import IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
 EVENT_LIMIT = 1000  # events within one communication step
+
+Warn = Callable[[str], None]
 
 INSTANTIATED, INITIALIZING, STEPPING, TERMINATED = "instantiated", "in initialization", "stepping", "terminated"
 
@@ -61,8 +64,9 @@ def make_instance(mechanism: Mechanism, start: Mapping[str, float | str] | None 
 class Instance:
     """A mechanism being simulated: set, initialize, step, get."""
 
-    def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: str = "casadi"):
+    def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: str = "casadi", warn: Warn | None = None):
         self.mechanism = mechanism
+        self._warn = warn or (lambda text: warnings.warn(text, RuntimeWarning, stacklevel=3))
         self.table = mechanism.table
         self.engine = engine_of(engine, mechanism)
         self.phase = INSTANTIATED
@@ -157,6 +161,11 @@ class Instance:
         self.mechanism.refuse_bad(self.p, self.engine.requirements(self.p))
         if not np.all(np.isfinite(self.engine.rates(self.t, self.x, self.d, self.u, self.p))):
             raise UserError("the accelerations at the start are not finite: check masses, inertias and lengths")
+        if self.mechanism.guard_notes:
+            g = self.engine.guards(self.t, self.x, self.d, self.u, self.p)
+            for k, note in self.mechanism.guard_notes.items():
+                if g[k] <= 0:
+                    self._tell(note, self.t, UserError)
         self.phase = STEPPING
 
     def initialize(self, start_time: float = 0.0, tolerance: float | None = None) -> None:
@@ -182,12 +191,19 @@ class Instance:
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break
+            if note := self.mechanism.guard_notes.get(arrival.event):
+                self._tell(note, now, IntegrationError)
             x, d = self.engine.jump(now, x, d, self.u, self.p, arrival.event)
         else:
             raise IntegrationError(f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}")
         self._x, self._d = np.asarray(self.engine.project(x, d, self.p)), np.asarray(d)
         self.t, self.memory = t + h, memory
         self._y = self._dx = None
+
+    def _tell(self, note: Note, t: float, error: type[Exception]) -> None:
+        if note.stop:
+            raise error(f"at t = {t:g} s: {note.text}")
+        self._warn(f"at t = {t:g} s: {note.text}")
 
     def _call(self, function: Callable[..., np.ndarray], d: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
         return function(t, x, d, self.u, self.p)

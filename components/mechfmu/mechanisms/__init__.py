@@ -6,9 +6,9 @@ import importlib
 import pkgutil
 from typing import Any
 
-from .contract import Mechanism, UserError, near
+from .contract import Mechanism, Note, UserError, near
 
-__all__ = ["Mechanism", "UserError", "find", "make", "names", "near"]
+__all__ = ["Mechanism", "Note", "UserError", "find", "make", "names", "near"]
 
 
 def names() -> list[str]:

@@ -14,6 +14,8 @@ The functions are called with numbers by one engine and with symbols by another,
 
 from __future__ import annotations
 
+import difflib
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,6 +56,8 @@ class Option:
             if value not in self.choices:
                 raise UserError(f"option {self.name}={value}: must be one of {', '.join(self.choices)}")
             return value
+        if kind is str:
+            return str(value)
         if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
             raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}")
         try:
@@ -69,6 +73,14 @@ class Option:
         if self.above is not None and number <= self.above:
             raise UserError(f"option {self.name}={value}: must be greater than {self.above:g}")
         return number
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the user is told when a guard falls; `stop`: the simulation cannot go on from there."""
+
+    text: str
+    stop: bool = False
 
 
 _KINDS = {int: "a whole number", float: "a number"}
@@ -114,8 +126,6 @@ class Mechanism(ABC):
     @cached_property
     def folder(self) -> Path:
         """Where the mechanism's own files lie (about.html, icon.png)."""
-        import sys
-
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
     # --- what a mechanism must define ---------------------------------------------------------------------------------
@@ -136,6 +146,7 @@ class Mechanism(ABC):
     # --- what a smooth, unconstrained mechanism need not define -------------------------------------------------------
 
     guard_count: int = 0
+    guard_notes: Mapping[int, Note] = {}
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
@@ -211,7 +222,5 @@ class Mechanism(ABC):
 
 def near(name: str, names: Any) -> str:
     """A hint at what was probably meant, e.g. "; did you mean joint[1].angle?"."""
-    import difflib
-
     close = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {close[0]}?" if close else ""

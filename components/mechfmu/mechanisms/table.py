@@ -28,7 +28,7 @@ class Row:
     """One row of the table.
 
     symbol       its name in the equations, as in the specification
-    name         its name in the FMU; `{k}` counts from 1
+    name         its name in the FMU; `{k}` counts from 1; or the names of all elements
     role         parameter, input, state (also an output), discrete (discrete state, also an output), output;
                  the table itself adds time and the derivatives of the states
     size         None: a scalar; otherwise the number of elements
@@ -37,7 +37,7 @@ class Row:
     """
 
     symbol: str
-    name: str
+    name: str | tuple[str, ...]
     role: Role
     description: str
     unit: str = "1"
@@ -53,6 +53,13 @@ class Row:
     @property
     def count(self) -> int:
         return 1 if self.size is None else self.size
+
+    def names(self) -> list[str]:
+        if isinstance(self.name, tuple):
+            if len(self.name) != self.count:
+                raise ValueError(f"row {self.symbol}: {len(self.name)} names for {self.count} elements")
+            return list(self.name)
+        return [self.name.format(k=i + 1) for i in range(self.count)]
 
     def starts(self) -> list[float]:
         if isinstance(self.start, (int, float)):
@@ -125,6 +132,10 @@ class Layout:
         return self._parts[symbol][1]
 
 
+def _der(name: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    return f"der({name})" if isinstance(name, str) else tuple(f"der({n})" for n in name)
+
+
 TIME = Row("t", "time", "time", "simulation time", "s")
 
 
@@ -151,7 +162,7 @@ class Table:
         ranks = {"parameter": 0, "input": 1}
         rows = sorted(self.rows, key=lambda r: ranks.get(r.role, 2))  # sorted() is stable
         derivatives = [
-            replace(r, symbol=f"der_{r.symbol}", name=f"der({r.name})", role="derivative", unit=per_second(r.unit),
+            replace(r, symbol=f"der_{r.symbol}", name=_der(r.name), role="derivative", unit=per_second(r.unit),
                     description=f"rate of: {r.description}", nominal=None, min=None, max=None, above=None)
             for r in rows if r.role == "state"
         ]  # fmt: skip
@@ -160,8 +171,8 @@ class Table:
     def _expand(self, row: Row) -> Iterator[Scalar]:
         layouts = {"parameter": self.p, "input": self.u, "state": self.x, "discrete": self.d, "output": self.y, "derivative": self.x}
         first = layouts[row.role].part(row.symbol.removeprefix("der_")).start if row.role != "time" else 0
-        for i, start in enumerate(row.starts()):
-            yield Scalar(row.name.format(k=i + 1), row.description.format(k=i + 1, j=i), row, first + i, start)
+        for i, (name, start) in enumerate(zip(row.names(), row.starts(), strict=True)):
+            yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, start)
 
     @cached_property
     def by_name(self) -> Mapping[str, Scalar]:

@@ -100,7 +100,7 @@ def _types(parent: Element, used: list[str], enumerations: list[Row]) -> None:
 
 def _type_name(row: Row) -> str:
     """The type of an enumeration: solver.method -> SolverMethod"""
-    return "".join(part.capitalize() for part in row.name.replace("_", ".").split("."))
+    return "".join(part.capitalize() for part in str(row.name).replace("_", ".").split("."))
 
 
 def _unit_attributes(unit: str) -> dict[str, str]:

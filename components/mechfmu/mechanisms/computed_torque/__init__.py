@@ -1,0 +1,1 @@
+"""Computed-torque and gravity-compensation control of a tree."""

@@ -1,0 +1,142 @@
+"""Controller of a tree: the torques that make its joints follow a reference, by inverse dynamics of the same model.
+
+    measured q, v ----->+-----------------------------------------------+
+                        | a = a_ref + 2 zeta omega (v_ref - v)          |
+    reference q, v, a ->|     + omega^2 (q_ref - q)                     |-----> joint torques
+                        | tau = inverse dynamics (q, v, a)              |
+                        +-----------------------------------------------+
+
+With the plant's own parameters every joint coordinate then follows its reference like a damped oscillator of frequency omega. The error of a
+spherical joint is the rotation vector from its orientation to the reference. With law=gravity the torques only carry the weight.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core.inverse_dynamics import inverse_dynamics
+from ...core.rotations import quaternion_product, rotation_vector
+from ...core.tree import Body, Joint, ModelError
+from ...core.tree import Tree as TreeData
+from ..contract import Array, Option, UserError
+from ..table import Row
+from ..trees import TreeMechanism
+
+ARM = TreeData(
+    "Arm",
+    (
+        Body("upper_arm", 3.0, (0.0, 0.0, -0.15), (0.03, 0.03, 0.004, 0.0, 0.0, 0.0)),
+        Body("forearm", 2.0, (0.0, 0.0, -0.12), (0.015, 0.015, 0.002, 0.0, 0.0, 0.0)),
+    ),
+    (
+        Joint("shoulder", "revolute", "upper_arm", axis=(0.0, 1.0, 0.0)),
+        Joint("elbow", "revolute", "forearm", "upper_arm", (0.0, 0.0, -0.3), axis=(0.0, 1.0, 0.0)),
+    ),
+)
+RATES = {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}
+RATE_REFERENCES = {"rad": ("rate_reference", "rad/s"), "m": ("speed_reference", "m/s")}
+ACCELERATION_REFERENCES = {"rad": ("acceleration_reference", "rad/s2"), "m": ("acceleration_reference", "m/s2")}
+FORCES = {"rad": ("torque", "N.m"), "m": ("force", "N")}
+
+
+class ComputedTorque(TreeMechanism):
+    """A controller: no states, torques from the inverse dynamics of a tree."""
+
+    key = "computed_torque"
+    title = "Computed-torque or gravity-compensation controller of a tree"
+    option_list = (
+        Option("model", ARM.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE --controller`"),
+        Option("law", "computed_torque", "follow a reference, or only carry the weight", choices=("computed_torque", "gravity")),
+    )
+
+    @cached_property
+    def tree(self) -> TreeData:
+        try:
+            tree = TreeData.from_json(self.options["model"])
+            tree.check()
+        except ModelError as error:
+            raise UserError(str(error)) from None
+        for joint in tree.joints:
+            if joint.kind == "free":
+                raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")
+        return tree
+
+    @property
+    def follows(self) -> bool:
+        return bool(self.options["law"] == "computed_torque")
+
+    def rows(self) -> tuple[Row, ...]:
+        rows = [Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81), *self._body_rows()]
+        rows += [*self._coordinate_rows("input", "", ", measured"), *self._joint_rows("input", "v", RATES, "{what} of joint {name}, measured")]
+        if self.follows:
+            rows += [
+                Row("omega", "control.frequency", "parameter", "frequency with which errors decay", "rad/s", start=10.0, above=0.0),
+                Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", start=1.0, min=0.0),
+                *self._coordinate_rows("input", "_reference", ", reference"),
+                *self._joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
+                *self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, "{what} of joint {name}"),
+            ]
+        return (*rows, *self._joint_rows("output", "tau", FORCES, "{what} that joint {name} is to exert"))
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        return np.zeros(0), np.zeros(0)
+
+    def project(self, x: Array, d: Array, p: Array) -> Array:
+        return x
+
+    guard_count = 0  # type: ignore[assignment]
+    guard_notes = {}  # type: ignore[assignment]
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
+        return []
+
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        U, P = self.table.u(u), self.table.p(p)
+        q, v = self._gathered(U, self._coordinate_rows("input")), self._gathered(U, self._joint_rows("input", "v", RATES, ""))
+        q = self._normalised(q)
+        zero = 0.0 * v
+        v_used, a = zero, zero
+        if self.follows:
+            q_ref = self._normalised(self._gathered(U, self._coordinate_rows("input", "_reference")))
+            v_ref = self._gathered(U, self._joint_rows("input", "v_ref", RATE_REFERENCES, ""))
+            a_ref = self._gathered(U, self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, ""))
+            v_used, a = v, a_ref + 2 * P.zeta * P.omega * (v_ref - v) + P.omega**2 * self._error(q, q_ref)
+        frames = self._frames[0]
+        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
+        tau = inverse_dynamics(frames, self._bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
+        return self.table.y.pack(**self._spread(tau, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")]))
+
+    def _gathered(self, named: Any, rows: list[Row]) -> Array:
+        return np.concatenate([np.reshape(getattr(named, row.symbol), (row.count,)) for row in rows])
+
+    def _normalised(self, q: Array) -> Array:
+        """Coordinates whose quaternions have length one, whatever the host hands over."""
+        parts = []
+        for frame in self._frames[0]:
+            if frame.motion == "ball":
+                e = q[frame.q : frame.q + 4]
+                parts.append(e / np.sqrt(np.sum(e * e)))
+            elif frame.rates:
+                parts.append(np.reshape(q[frame.q], (1,)))
+        return np.concatenate(parts)
+
+    def _error(self, q: Array, q_ref: Array) -> Array:
+        """What is missing to the reference, one number for each rate."""
+        parts = []
+        for frame in self._frames[0]:
+            if frame.motion == "ball":
+                e, e_ref = q[frame.q : frame.q + 4], q_ref[frame.q : frame.q + 4]
+                inverse = np.concatenate([np.reshape(e[0], (1,)), -e[1:4]])
+                parts.append(rotation_vector(quaternion_product(inverse, e_ref)))
+            elif frame.rates:
+                parts.append(np.reshape(q_ref[frame.q] - q[frame.q], (1,)))
+        return np.concatenate(parts)

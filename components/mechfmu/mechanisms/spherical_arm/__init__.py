@@ -1,0 +1,1 @@
+"""Spherical-joint arm: three bodies on two ball joints and a hinge."""

@@ -1,0 +1,91 @@
+"""Spherical-joint arm: three bodies hanging from the base by two spherical joints and a hinge, seven degrees of freedom.
+
+            base
+             o   joint 1, spherical         z up; hanging straight down all body axes are parallel to the world's
+             |   body 1, 0.45 m             the spherical joints are mounted turned by -90 degrees about x, so that the straight
+             o   joint 2, spherical         arm is not where Euler angles are singular
+             |   body 2, 0.40 m
+             o   joint 3, hinge about x
+             |   body 3, 0.25 m
+             *   tip
+
+With state=quaternion (the default) the orientations of joints 1 and 2 are quaternions and their rates the angular velocities in the axes of
+the outboard body; with state=euler they are z-x-z angles and their derivatives. A torque input belongs to the rate it drives.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...core.rotations import about, quaternion_of
+from ...core.tree import Body, Joint, Tree
+from ..contract import Array, Option
+from ..trees import TreeMechanism
+
+MOUNTING = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)  # Rx(-90 degrees)
+START_ANGLES: tuple[float | tuple[float, ...], ...] = ((-0.326, 1.457, 0.018), (-0.09, 1.745, 0.183), 0.299)
+START_RATES: tuple[float | tuple[float, ...], ...] = ((0.342, 1.447, 0.749), (0.23, 0.017, -1.482), 0.917)
+
+
+class SphericalArm(TreeMechanism):
+    """An arm of three bodies with two spherical joints and a hinge."""
+
+    key = "spherical_arm"
+    title = "Arm with two spherical joints and a hinge, 7 degrees of freedom"
+    stop_time = 5.0
+    option_list = (
+        Option("state", "quaternion", "how the spherical joints are described", choices=("quaternion", "euler")),
+        Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
+    )
+    tip_offset = (0.0, 0.0, -0.25)
+
+    @cached_property
+    def tree(self) -> Tree:
+        kind = "spherical" if self.options["state"] == "quaternion" else "euler_zxz"
+        return Tree(
+            "SphericalArm",
+            (
+                Body("body[1]", 4.0, (0.0, 0.0, -0.2), (0.075, 0.072, 0.01, 0.0, 0.0, 0.0)),
+                Body("body[2]", 2.5, (0.0, 0.0, -0.18), (0.038, 0.036, 0.005, 0.0, 0.0, 0.0)),
+                Body("body[3]", 1.2, (0.0, 0.0, -0.11), (0.007, 0.0064, 0.0011, 0.0, 0.0, 0.0)),
+            ),
+            (
+                Joint("joint[1]", kind, "body[1]", rotation=MOUNTING),
+                Joint("joint[2]", kind, "body[2]", "body[1]", (0.0, 0.0, -0.45), MOUNTING),
+                Joint("joint[3]", "revolute", "body[3]", "body[2]", (0.0, 0.0, -0.4), axis=(1.0, 0.0, 0.0)),
+            ),
+        )
+
+    @property
+    def moving(self) -> bool:  # type: ignore[override]
+        return bool(self.options["base"] == "moving")
+
+    @cached_property
+    def start_coordinates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
+        starts = [_quaternion(s) if self.options["state"] == "quaternion" and isinstance(s, tuple) else s for s in START_ANGLES]
+        return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
+
+    @cached_property
+    def start_rates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
+        pairs = zip(START_ANGLES, START_RATES, strict=True)
+        starts = [_omega(a, r) if self.options["state"] == "quaternion" and isinstance(a, tuple) else r for a, r in pairs]
+        return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
+
+
+def _turns(angles: tuple[float, ...]) -> list[Array]:
+    return [about(axis, np.cos(a), np.sin(a)) for axis, a in zip((2, 0, 2), angles, strict=True)]
+
+
+def _quaternion(angles: tuple[float, ...]) -> tuple[float, ...]:
+    first, second, third = _turns(angles)
+    return tuple(float(e) for e in quaternion_of(first @ second @ third))
+
+
+def _omega(angles: tuple[float, ...], rates: float | tuple[float, ...]) -> tuple[float, ...]:
+    """The angular velocity in child axes of z-x-z angles and their rates."""
+    _, second, third = _turns(angles)
+    z, x = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    a, b, c = np.broadcast_to(rates, 3)
+    return tuple(float(w) for w in third.T @ (second.T @ (z * a) + x * b) + z * c)

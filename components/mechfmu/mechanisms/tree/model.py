@@ -1,0 +1,68 @@
+"""Any tree of bodies: described in a URDF or TOML file, or as data (core/tree.py)."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+
+from ...core.tree import Body, Joint, ModelError
+from ...core.tree import Tree as TreeData
+from ..contract import Option, UserError
+from ..trees import TreeMechanism
+
+EXAMPLE = TreeData(
+    "ExampleTree",
+    (
+        Body("column", 8.0, (0.0, 0.0, 0.25), (0.2, 0.2, 0.05, 0.0, 0.0, 0.0)),
+        Body("left_arm", 2.0, (0.2, 0.0, 0.0), (0.003, 0.03, 0.03, 0.0, 0.0, 0.0)),
+        Body("right_arm", 2.0, (-0.2, 0.0, 0.0), (0.003, 0.03, 0.03, 0.0, 0.0, 0.0)),
+    ),
+    (
+        Joint("waist", "revolute", "column", damping=0.2),
+        Joint("left_shoulder", "universal", "left_arm", "column", (0.1, 0.0, 0.5), damping=0.05),
+        Joint("right_shoulder", "spherical", "right_arm", "column", (-0.1, 0.0, 0.5), damping=0.05),
+    ),
+)
+
+
+class Tree(TreeMechanism):
+    """A mechanism made from a description of bodies and joints."""
+
+    key = "tree"
+    title = "Tree of bodies from a URDF or TOML file"
+    stop_time = 5.0
+    option_list = (
+        Option("model", EXAMPLE.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE` and Tree.from_file"),
+        Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
+    )
+
+    @classmethod
+    def from_file(cls, path: str | Path, base: str = "fixed") -> Tree:
+        """The mechanism of a .urdf or .toml file. base: fixed; moving, by acceleration inputs; or free, a URDF's root link floating."""
+        from .reading import read_tree
+
+        if base not in ("fixed", "moving", "free"):
+            raise UserError(f"base {base}: must be fixed, moving or free")
+        return cls(model=read_tree(path, "free" if base == "free" else "fixed").to_json(), base="moving" if base == "moving" else "fixed")
+
+    @cached_property
+    def tree(self) -> TreeData:
+        try:
+            tree = TreeData.from_json(self.options["model"])
+            tree.check()
+        except ModelError as error:
+            raise UserError(str(error)) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"option model is no description of a tree: {error}") from None
+        return tree
+
+    @property
+    def name(self) -> str:
+        """The name of the robot, as a C identifier."""
+        name = re.sub(r"\W", "_", self.tree.name, flags=re.ASCII) or "Tree"
+        return name if not name[0].isdigit() else f"_{name}"
+
+    @property
+    def moving(self) -> bool:  # type: ignore[override]
+        return bool(self.options["base"] == "moving")
