@@ -127,12 +127,12 @@ def _model(name: str, given: dict[str, Any], base: str | None = None, controller
     from .mechanisms.computed_torque.model import ComputedTorque
     from .mechanisms.tree.model import Tree
 
-    tree = Tree.from_file(name, base or "fixed")
     if controller:
-        return ComputedTorque(model=tree.options["model"], **given)
+        return ComputedTorque(model=Tree.from_file(name).options["model"], **given)
+    stops = given.pop("stops", "none")
     if given:
-        raise UserError(f"a file's tree has no option {next(iter(given))}; use --base")
-    return tree
+        raise UserError(f"a file's tree has no option {next(iter(given))}; it has: stops (and --base)")
+    return Tree.from_file(name, base or "fixed", stops)
 
 
 def run_build(options: argparse.Namespace) -> None:

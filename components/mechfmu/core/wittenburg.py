@@ -15,8 +15,8 @@ Body i is before j, and j after i, if i lies on the path from the base to j.
 Constants of the bodies. m_i, J_i: mass and inertia about the mass centre; c_ia: mass centre of body i -> joint a, for every joint on it.
 
     d_ij = sum_a T_aj S_ia c_ia                        j = i: mass centre -> inboard joint;  j after i: joint to j -> inboard joint   (3)
-    b_i0 = (1/M) sum_j m_j d_ij                        barycentre -> inboard joint of the augmented body;  M = sum_j m_j               (4)
-    K_i  = J_i + sum_j m_j (d_ij.d_ij E - d_ij d_ij^T) its inertia about the inboard joint                                             (5)
+    b_i0 = (1/M) sum_j m_j d_ij                        barycentre -> inboard joint of the augmented body;  M = sum_j m_j              (4)
+    K_i  = J_i + sum_j m_j (d_ij.d_ij E - d_ij d_ij^T) its inertia about the inboard joint                                            (5)
 
 All three are fixed in body i. In (3) the indices matter: a printed source has sum_a T_ai S_ja c_ja, a vector of body j, which is wrong as soon as
 one body hangs on another, although A stays symmetric with it. From here on everything is resolved in world axes.
@@ -24,10 +24,10 @@ one body hangs on another, although A stays symmetric with it. From here on ever
 Kinematics. p_al: axis of turn l of joint a, fixed in what comes before this turn; it turns i- relative to i+, so it is minus the axis of the
 joint if the arc is reversed. Omega_a: angular velocity of i- relative to i+. Sums over pairs of turns go from i+ to i-.
 
-    Omega_a = sum_l p_al qd_al ,   omega = omega_0 1 - T^T Omega                                                                       (6)
-    phi_a = sum_{k<l} (p_ak x p_al) qd_ak qd_al ,   f_a = phi_a + omega_{i-(a)} x Omega_a                                              (7)
-    omegad = omegad_0 1 - T^T (p^T qdd + f) ,   rdd_i = rdd_0i - sum_j (omegad_j x d_ji + omega_j x (omega_j x d_ji))                  (8)
-    rdd_0i = rdd_0 + omegad_0 x c + omega_0 x (omega_0 x c) ,   c: reference point of the base -> base joint of the branch of body i   (9)
+    Omega_a = sum_l p_al qd_al ,   omega = omega_0 1 - T^T Omega                                                                      (6)
+    phi_a = sum_{k<l} (p_ak x p_al) qd_ak qd_al ,   f_a = phi_a + omega_{i-(a)} x Omega_a                                             (7)
+    omegad = omegad_0 1 - T^T (p^T qdd + f) ,   rdd_i = rdd_0i - sum_j (omegad_j x d_ji + omega_j x (omega_j x d_ji))                 (8)
+    rdd_0i = rdd_0 + omegad_0 x c + omega_0 x (omega_0 x c) ,   c: reference point of the base -> base joint of the branch of body i  (9)
 
 The acceleration (9) belongs to the branch; one rdd_0 for all bodies is right only for a single joint on the base, in its reference point.
 A spherical joint with a quaternion has the rates Omega in the axes of the child: p are these axes, and phi = 0 because they are fixed in it.
@@ -45,7 +45,7 @@ Y^c: of its constraint; body i receives S_ia (Y + Y^c)_a. The drive does tau = -
 
 where pT is p times T. A positive tau turns the child relative to its parent, whatever the direction of the arc. Then the loads of the joints,
 
-    X = T (m rdd - F) ,   Y + Y^c = T (K omegad - M' - M_ext)      force and moment about the joint point                              (13)
+    X = T (m rdd - F) ,   Y + Y^c = T (K omegad - M' - M_ext)      force and moment about the joint point                             (13)
     Y_a = -p (p^T p)^-1 tau                                        what the drive does: in the space of the axes                      (14)
 
 A is singular where the axes of a joint with three angles lie in a plane: second angle 0 or pi (euler_zxz), pi/2 or -pi/2 (cardan_xyz,

@@ -37,6 +37,7 @@ class TreeMechanism(Mechanism):
         """The tree, checked."""
 
     moving = False  # the base follows acceleration inputs
+    elastic_stops = False  # joints with limits are held back there
     start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # default start of joints, by name, where it is not zero
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
     tip_offset: tuple[float, ...] = (0.0, 0.0, 0.0)  # of the tip in the frame of the last body
@@ -65,6 +66,12 @@ class TreeMechanism(Mechanism):
         """Joints with spring, damper and friction: all that move, but for free ones."""
         return [j for j in self._moving if self.tree.joints[j].kind != "free"]
 
+    @cached_property
+    def _stopped(self) -> list[int]:
+        """Joints with an elastic stop."""
+        limited = [j for j in self._passive if self.tree.joints[j].rates == 1 and (self.tree.joints[j].lower, self.tree.joints[j].upper) != (None, None)]
+        return limited if self.elastic_stops else []
+
     @property
     def nq(self) -> int:
         return sum(j.coordinates for j in self.tree.joints)
@@ -78,6 +85,11 @@ class TreeMechanism(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         rows = [Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81)]
         rows += self._body_rows() + self._joint_parameter_rows()
+        if self._stopped:
+            rows += [
+                Row("k_stop", "stops.stiffness", "parameter", "stiffness of the stops at the joints' limits, per rad or m", "N.m/rad", start=1e4, above=0.0),
+                Row("c_stop", "stops.dissipation", "parameter", "how much harder a stop pushes against motion into it than out of it", "s", start=0.1, min=0.0),
+            ]
         rows += [Row(f"tip_offset_{a}", f"tip.offset_{a}", "parameter", f"{a} of the tip in the frame of body {self.body_label(-1)}", "m", start=o)
                  for a, o in zip(XYZ, self.tip_offset, strict=True)]  # fmt: skip
         rows += self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "motor {what} in joint {name}")
@@ -291,7 +303,11 @@ class TreeMechanism(Mechanism):
             parts[f"angles_{j}"] = zxz_angles(frame.rotation(q))
         accelerations = self._joint_rows("output", "vdot", {"rad": ("acceleration", "rad/s2"), "m": ("acceleration", "m/s2")}, "")
         parts |= self._spread(motion.vdot, [r.symbol for r in accelerations])
-        return self.table.y.pack(**parts)
+        return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
+
+    def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
+        """Outputs that a mechanism adds to the table."""
+        return {}
 
     # --- Euler angles: a warning when their singularity comes near, a stop before it is reached ------------------------
 
@@ -342,9 +358,9 @@ class TreeMechanism(Mechanism):
 
     # --- parts of the equations ---------------------------------------------------------------------------------------
 
-    def _bodies(self, P: Any) -> Bodies:
-        """The parameters of all bodies in the axes of their frames; bodies without mass have none."""
-        turns = self._frames[2]
+    def _bodies(self, P: Any, own_axes: bool = False) -> Bodies:
+        """The parameters of all bodies in the axes of their frames, or in their own; bodies without mass have none."""
+        turns = [np.eye(3)] * len(self.tree.bodies) if own_axes else self._frames[2]
         m: list[Any] = [0.0] * len(self.tree.bodies)
         c: list[Any] = [np.zeros(3)] * len(m)
         J: list[Any] = [np.zeros(6)] * len(m)
@@ -388,6 +404,12 @@ class TreeMechanism(Mechanism):
                 force = force - k * stretch - resisting
                 loss = loss + np.sum(resisting * v[mine])
                 energy = energy + 0.5 * k * np.sum(stretch * stretch)
+            if j in self._stopped:
+                # Hunt and Crossley: the push grows with depth and with the speed inwards, so that it begins and ends at zero
+                depth = _beyond(q[at_q], joint)
+                force = force - P.k_stop * (depth + P.c_stop * np.abs(depth) * v[mine])
+                loss = loss + P.k_stop * P.c_stop * np.abs(depth) * np.sum(v[mine] ** 2)
+                energy = energy + 0.5 * P.k_stop * depth**2
             forces.append(force)
             at_q, at_v = at_q + joint.coordinates, at_v + joint.rates
         return np.concatenate(forces), np.sum(motor * v), loss, energy
@@ -434,6 +456,13 @@ class TreeMechanism(Mechanism):
             found[symbol] = flat[at : at + rows[symbol].count]
             at += rows[symbol].count
         return found
+
+
+def _beyond(q: Array, joint: Joint) -> Array:
+    """How far a coordinate is beyond its limits: positive above the upper, negative below the lower."""
+    above = np.maximum(q - joint.upper, 0.0) if joint.upper is not None else 0.0
+    below = np.minimum(q - joint.lower, 0.0) if joint.lower is not None else 0.0
+    return above + below
 
 
 def _units(joint: Joint, quaternions: bool = True) -> list[str]:

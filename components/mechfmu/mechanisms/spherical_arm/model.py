@@ -16,12 +16,15 @@ the outboard body; with state=euler they are z-x-z angles and their derivatives.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ...core.rotations import about, quaternion_of
 from ...core.tree import Body, Joint, Tree
+from ...core.wittenburg import Equations, equations, graph
 from ..contract import Array, Option
+from ..table import Row
 from ..trees import TreeMechanism
 
 MOUNTING = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)  # Rx(-90 degrees)
@@ -38,6 +41,7 @@ class SphericalArm(TreeMechanism):
     option_list = (
         Option("state", "quaternion", "how the spherical joints are described", choices=("quaternion", "euler")),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
+        Option("mass_matrix", "no", "whether the mass matrix is an output", choices=("no", "yes")),
     )
     tip_offset = (0.0, 0.0, -0.25)
 
@@ -72,6 +76,51 @@ class SphericalArm(TreeMechanism):
         pairs = zip(START_ANGLES, START_RATES, strict=True)
         starts = [_omega(a, r) if self.options["state"] == "quaternion" and isinstance(a, tuple) else r for a, r in pairs]
         return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
+
+    # --- Wittenburg's method: the cross-check of the start, and the mass matrix ----------------------------------------
+
+    def rows(self) -> tuple[Row, ...]:
+        n = self.nv
+        names = tuple(f"mass_matrix[{i + 1},{j + 1}]" for i in range(n) for j in range(n))
+        wanted = self.options["mass_matrix"] == "yes"
+        return (
+            *super().rows(),
+            *([Row("mass_matrix", names, "output", "element of the mass matrix, in the order of the rates", size=n * n)] if wanted else []),
+        )
+
+    def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
+        if self.options["mass_matrix"] == "no":
+            return {}
+        A = self._wittenburg(q, v, np.zeros(self.nv), P).A
+        return {"mass_matrix": np.reshape(A, (self.nv * self.nv,))}
+
+    @property
+    def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (
+            *super().requirement_texts,
+            "the accelerations at the start by separate bodies and by Wittenburg's method disagree: the parameters are too extreme",
+        )
+
+    def requirements(self, p: Array) -> Array:
+        """Beside the bodies' inertias: both methods must give the same start, A vdot = B to 1e-8."""
+        P = self.table.p(p)
+        x, _ = self.initial(p)
+        q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
+        X, U = self.table.x(x), self.table.u(np.zeros(self.table.u.size))
+        tau = self._joint_forces(q, v, U, P)[0]
+        vdot = self._motion(q, v, tau, X, U, P)[0].vdot
+        other = self._wittenburg(q, v, tau, P)
+        residual, size = other.A @ vdot - other.B, 1.0
+        for B in other.B:
+            size = np.maximum(size, np.abs(B))
+        worst = 0.0
+        for r in residual:
+            worst = np.maximum(worst, np.abs(r))
+        return np.concatenate([super().requirements(p), np.reshape(1e-8 * size - worst, (1,))])
+
+    def _wittenburg(self, q: Array, v: Array, tau: Array, P: Any) -> Equations:
+        zero = 0.0 * P.gravity
+        return equations(graph(self.tree), self._bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity]))
 
 
 def _turns(angles: tuple[float, ...]) -> list[Array]:

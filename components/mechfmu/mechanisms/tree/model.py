@@ -35,16 +35,17 @@ class Tree(TreeMechanism):
     option_list = (
         Option("model", EXAMPLE.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE` and Tree.from_file"),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
+        Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
     )
 
     @classmethod
-    def from_file(cls, path: str | Path, base: str = "fixed") -> Tree:
+    def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
         """The mechanism of a .urdf or .toml file. base: fixed; moving, by acceleration inputs; or free, a URDF's root link floating."""
         from .reading import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        return cls(model=read_tree(path, "free" if base == "free" else "fixed").to_json(), base="moving" if base == "moving" else "fixed")
+        return cls(model=read_tree(path, "free" if base == "free" else "fixed").to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
 
     @cached_property
     def tree(self) -> TreeData:
@@ -62,6 +63,10 @@ class Tree(TreeMechanism):
         """The name of the robot, as a C identifier."""
         name = re.sub(r"\W", "_", self.tree.name, flags=re.ASCII) or "Tree"
         return name if not name[0].isdigit() else f"_{name}"
+
+    @property
+    def elastic_stops(self) -> bool:  # type: ignore[override]
+        return bool(self.options["stops"] == "elastic")
 
     @property
     def moving(self) -> bool:  # type: ignore[override]

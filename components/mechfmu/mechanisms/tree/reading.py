@@ -180,10 +180,13 @@ def check_name(name: str, what: str, line: int) -> str:
     return name
 
 
+def check_count(count: int, word: str) -> None:
+    if count > MAX_BODIES:
+        raise Fault(f"there are {count} {word} elements; at most {MAX_BODIES} are allowed")
+
+
 def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
     """Names once, known bodies, and at most one joint that carries a body. `word`: what the file calls a body."""
-    if len(bodies) > MAX_BODIES:
-        raise Fault(f"there are {len(bodies)} {word} elements; at most {MAX_BODIES} are allowed", bodies[MAX_BODIES][1])
     for what, found in ((word, [(b.name, line) for b, line in bodies]), ("joint", [(j.name, line) for j, line in joints])):
         lines: dict[str, int] = {}
         for name, line in found:
@@ -195,7 +198,7 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
     for joint, line in joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known and (name or role == "child"):
-                raise Fault(f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, known)}", line)
+                raise Fault(f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, map(shown, known))}", line)
         if joint.parent == joint.child:
             raise Fault(f"joint {shown(joint.name)}: its parent and its child are the same {word} {shown(joint.child)}", line)
         if joint.child in carriers:

@@ -28,6 +28,7 @@ from .reading import (
     Source,
     arranged,
     check_connections,
+    check_count,
     check_name,
     contents,
     flat,
@@ -40,7 +41,8 @@ from .reading import (
 )
 
 MAX_BYTES = 1_000_000
-MAX_DEPTH = 8  # of brackets, and parts of a dotted key; the format needs 3
+MAX_DEPTH = 8  # of brackets; the format needs 3
+MAX_DOTS = 3  # in a key; the format needs 1
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 TOP_KEYS = ("name", "body", "joint")
@@ -84,7 +86,7 @@ def _parsed(text: str) -> dict[str, Any]:
     line = 1
     for piece in re.split(r"([^\w\-. \t])", hidden):  # a dotted key is one piece
         line += piece.count("\n")
-        if piece.count(".") > MAX_DEPTH:
+        if piece.count(".") > MAX_DOTS:
             raise Fault("a key has too many parts", line)
     try:
         return tomllib.loads(text)
@@ -173,7 +175,7 @@ class Table:
         try:
             return within(float(value), f"{self.what}: {what}", self.line_of(key))
         except OverflowError:
-            raise self.fault(key, f"{what}: {shown(value)} is too large") from None
+            raise self.fault(key, f"{what} is too large") from None
 
     def _vector(self, key: str, value: Any, what: str, count: int) -> tuple[float, ...]:
         if not isinstance(value, list) or len(value) != count:
@@ -221,6 +223,7 @@ def _tree(given: dict[str, Any], default: str, lines: Lines) -> Tree:
     for kind in ("body", "joint"):
         if not isinstance(given.get(kind, []), list):
             raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
+        check_count(len(given.get(kind, [])), kind)
         if not given.get(kind):
             raise Fault(f"has no [[{kind}]]")
     bodies = [_body(Table("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]

@@ -37,6 +37,7 @@ from .reading import (
     Source,
     arranged,
     check_connections,
+    check_count,
     check_name,
     contents,
     flat,
@@ -83,17 +84,18 @@ def _parsed(data: bytes, encoding: str | None) -> Element:
         raise Fault(f"is not valid XML: {shown(text) or 'it is broken'}", error.lineno or 0) from None
     if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the first look
         raise Fault("a DOCTYPE is not allowed in a robot description", 1)
-    for element in root.iter("{*}*"):
-        if "xacro" in (etree.QName(element).namespace or ""):
-            raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
+    for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
+        raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
     if _tag(root) != "robot":
         raise Fault(f"is not a URDF file: its root element is <{shown(_tag(root))}>, not <robot>", root.sourceline)
     return root
 
 
 def _tree(robot: Element, name: str, base: str) -> Tree:
-    links = [_link(e) for e in _all(robot, "link")]
-    found = [_joint(e) for e in _all(robot, "joint")]
+    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint")}
+    for tag, them in elements.items():
+        check_count(len(them), tag)
+    links, found = [_link(e) for e in elements["link"]], [_joint(e) for e in elements["joint"]]
     joints = [(joint, line) for joint, line, _ in found]
     seats = {joint.child: seat for joint, _, seat in found if seat is not None}
     if not links:
@@ -235,7 +237,7 @@ def _tag(element: Element) -> str:
 
 
 def _all(element: Element, tag: str) -> Iterator[Element]:
-    return (child for child in element if isinstance(child.tag, str) and _tag(child) == tag)
+    return (child for child in element.iterchildren(f"{{*}}{tag}") if child.prefix is None)
 
 
 def _one(element: Element, tag: str, what: str, needed: bool = False) -> Element:
