@@ -1,7 +1,11 @@
-"""Draws the pictures that are kept in the repository: the mechanisms' icons and the README's animation. Run after a drawing changes."""
+"""Draw the pictures that are kept in the repository:   python build_scripts/make_pictures.py [MECHANISM ...]
+
+The icons of these mechanisms; without names all icons and the README's animation. Run it after a drawing changed.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -30,7 +34,8 @@ def icon(key: str) -> None:
 
 
 if __name__ == "__main__":
-    for key in names():
+    chosen = sys.argv[1:]
+    for key in chosen or names():
         icon(key)
-    (ROOT / "docs").mkdir(exist_ok=True)
-    LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(ROOT / "docs" / "link_chain.gif", fps=25)
+    if not chosen:
+        LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(ROOT / "docs" / "link_chain.gif", fps=25)

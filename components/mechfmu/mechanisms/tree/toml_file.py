@@ -126,8 +126,9 @@ class Lines:
         return table[index] if index < len(table) else self.keys.get(("", 0, kind), 0)
 
     def of_key(self, kind: str, index: int, key: str) -> int:
-        known = index < len(self.tables.get(kind, []))
-        return self.keys.get((kind, index, key), 0) if known and (kind, index, key) in self.keys else self.of_table(kind, index)
+        if index < len(self.tables.get(kind, [])) and (kind, index, key) in self.keys:
+            return self.keys[kind, index, key]
+        return self.of_table(kind, index) if kind else self.of_table(key, 0)
 
 
 class Table:

@@ -1,0 +1,502 @@
+"""How fast compiled mechanisms and native FMUs are, everything in compiled loops: beside Pinocchio and MuJoCo, and beside the Python FMU.
+
+    python benchmarks/native.py [--quick] [--build]
+
+For Linux with g++; needs `pip install mechfmu[native,bench]`. The loops stand in benchmarks/c; they are compiled at the first run and kept
+in mechfmu's cache. All contenders get the same random states, and figures are shown only when all computed the same accelerations. The
+exit status is 1 when they did not, or when one of the requirements at the end is missed.
+"""
+
+from __future__ import annotations
+
+import os
+
+# one thread for everybody; read when NumPy is imported
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+
+import argparse
+import ctypes
+import hashlib
+import importlib.util
+import math
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from mechfmu import LinkChain
+from mechfmu.engines.c_model import model_c
+from mechfmu.engines.compiled import cache_folder, library
+from mechfmu.engines.compiler import compile_library, default_compiler, host_platform
+from mechfmu.engines.instance import Instance
+from mechfmu.engines.sources import fmu_source
+
+C_FILES = Path(__file__).resolve().parent / "c"
+AGREEMENT = 1e-8  # relative to the largest acceleration
+POINTS = 8  # random states of each size, visited in turn
+STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 10 ms
+CROWD = 10_000  # instances in one process
+
+NOTES = (
+    "CPU time of one thread, the best of many short bursts; the bursts of contenders that are compared alternate.",
+    "Engine c keeps all parameters variable and computes joint moments (springs, dampers, friction) and the energy balance as well. "
+    "It is planar; Pinocchio and MuJoCo are general and carry full spatial data, mj_forward computes more than accelerations and factorises "
+    "the mass matrix, which for a chain is cubic in n. The ratios show the price of generality, not quality.",
+    "The directional derivative is that of rates and outputs together. Builds: wall clock, one platform, empty compiler cache.",
+    "Pinocchio's code is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB at n = 1000: no figure.",
+)
+
+console = Console(highlight=False)
+
+
+# --- the compiled loops -----------------------------------------------------------------------------------------------
+
+
+def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
+    """The file of benchmarks/c as a loaded library whose functions return CPU seconds unless told otherwise."""
+    command = ["g++" if source.endswith(".cpp") else "gcc", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-Wall", "-Wextra", str(C_FILES / source), *flags]
+    texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", source))]
+    target = cache_folder() / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{source} did not compile:\n{done.stderr}")
+    return ctypes.CDLL(str(target))
+
+
+def package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        sys.exit(f"the Python package {name} is missing: pip install mechfmu[native,bench]")
+    return Path(spec.origin).parent
+
+
+def pinocchio_loop() -> ctypes.CDLL:
+    prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
+    eigen = next(e for e in (prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3") if e.exists())
+    definitions = ("PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
+                   "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12")  # fmt: skip
+    return compiled_loop(
+        "pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), "-isystem", str(prefix / "include"), "-isystem", str(eigen),
+        f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}",
+    )  # fmt: skip
+
+
+def mujoco_loop() -> ctypes.CDLL:
+    folder = package_folder("mujoco")
+    (shared,) = folder.glob("libmujoco.so.*")
+    return compiled_loop("mujoco_loop.c", "-I", str(folder / "include"), str(shared), f"-Wl,-rpath,{folder}")
+
+
+def pointer(array: np.ndarray) -> ctypes.c_void_p:
+    assert array.flags.c_contiguous and array.dtype == float
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
+
+
+def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
+    """CPU seconds of one evaluation by contender: its best burst, since everything else on the machine can only make one slower."""
+    counts = {name: max(1, math.ceil(seconds / burst(1))) for name, burst in bursts.items()}
+    best = dict.fromkeys(bursts, math.inf)
+    for _ in range(rounds):
+        for name, burst in bursts.items():
+            best[name] = min(best[name], burst(counts[name]))
+    return best
+
+
+# --- one evaluation of the accelerations ------------------------------------------------------------------------------
+
+
+@dataclass
+class Case:
+    """The chain of the example lengthened to n rods (0.1 m, 1 kg), and the states it is evaluated in.
+
+    The chain is coiled: the mass matrix of a straight one of a thousand rods is so badly conditioned that too few digits could be compared.
+    """
+
+    chain: LinkChain
+    q: np.ndarray
+    dq: np.ndarray
+    tau: np.ndarray
+    keep: list[Any] = field(default_factory=list)  # what the loops point to
+
+    @staticmethod
+    def of(n: int) -> Case:
+        random = np.random.default_rng(n)
+        angles = 0.6 + random.uniform(-0.2, 0.2, (POINTS, n))
+        return Case(LinkChain(links=n, length=0.1 * n, mass=1.0 * n), angles, random.normal(0, 1, (POINTS, n)), random.normal(0, 1, (POINTS, n)))
+
+    @property
+    def p(self) -> Any:
+        return self.chain.table.p(self.chain.start()[4])
+
+    def engine(self) -> tuple[dict[str, Burst], np.ndarray]:
+        """Bursts of the rates and of the directional derivative, and where the accelerations appear."""
+        table, functions, loop = self.chain.table, library(self.chain), compiled_loop("engine_loop.c")
+        _, x, _, u, p = self.chain.start()
+        x, u = np.tile(x, (POINTS, 1)), np.tile(u, (POINTS, 1))
+        x[:, table.x.part("q")], x[:, table.x.part("dq")], u[:, table.u.part("tau")] = self.q, self.dq, self.tau
+        functions.engine_work.restype = ctypes.c_size_t
+        out, w = np.zeros_like(x), np.zeros(functions.engine_work() + 1)
+        seeds = [np.ones(table.x.size), np.zeros(table.u.size), np.zeros(table.p.size)]
+        derivative = [np.zeros(table.x.size), np.zeros(table.y.size)]
+        self.keep += [x, u, p, out, w, *seeds, *derivative]
+        loop.rates_burst.restype = loop.tangent_burst.restype = ctypes.c_double
+        sizes = [ctypes.c_size_t(s) for s in (POINTS, table.x.size, table.u.size)]
+        at = [pointer(a) for a in (x, u, p)]
+        rest, along = [pointer(out), pointer(w)], [pointer(a) for a in (*seeds, *derivative, w)]
+        return {
+            "engine c": lambda count: loop.rates_burst(functions.engine_rates, *sizes, *at, *rest, ctypes.c_size_t(count)),
+            "directional derivative": lambda count: loop.tangent_burst(functions.engine_tangent, *sizes, *at, *along, ctypes.c_size_t(count)),
+        }, out[:, table.x.part("dq")]  # fmt: skip
+
+    def pinocchio(self) -> tuple[Burst, np.ndarray]:
+        p, loop, qdd = self.p, pinocchio_loop(), np.zeros_like(self.q)
+        rows = [np.array(row, dtype=float) for row in (p.l, p.lc, p.m, p.J)]
+        loop.pinocchio_chain.restype, loop.pinocchio_burst.restype = ctypes.c_void_p, ctypes.c_double
+        chain = ctypes.c_void_p(loop.pinocchio_chain(self.chain.links, *(pointer(r) for r in rows), ctypes.c_double(p.gravity)))
+        return self._peer(loop.pinocchio_burst, chain, qdd), qdd
+
+    def mujoco(self) -> tuple[Burst, np.ndarray]:
+        import mujoco
+
+        p, loop, qdd = self.p, mujoco_loop(), np.zeros_like(self.q)
+        spec = mujoco.MjSpec()  # and not XML, whose reader refuses a thousand nested bodies
+        spec.option.gravity = [0.0, -p.gravity, 0.0]
+        body = spec.worldbody
+        for k in range(self.chain.links):
+            place = [p.l[k - 1] if k else 0.0, 0.0, 0.0]
+            body = body.add_body(pos=place, mass=p.m[k], ipos=[p.lc[k], 0.0, 0.0], inertia=[p.J[k]] * 3, explicitinertial=True)
+            body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0.0, 0.0, 1.0])
+        loop.mujoco_chain.restype, loop.mujoco_burst.restype = ctypes.c_void_p, ctypes.c_double
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "chain.mjb")
+            mujoco.mj_saveModel(spec.compile(), file)
+            chain = ctypes.c_void_p(loop.mujoco_chain(file.encode()))
+        return self._peer(loop.mujoco_burst, chain, qdd), qdd
+
+    def _peer(self, function: Any, chain: ctypes.c_void_p, qdd: np.ndarray) -> Burst:
+        self.keep.append(qdd)
+        arrays = [pointer(a) for a in (self.q, self.dq, self.tau, qdd)]
+        return lambda count: function(chain, ctypes.c_size_t(POINTS), *arrays, ctypes.c_size_t(count))
+
+
+def refuse_disagreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
+    right = accelerations["engine c"]
+    largest = np.max(np.abs(right), axis=1)
+    worst = {name: float(np.max(np.max(np.abs(found - right), axis=1) / largest)) for name, found in accelerations.items()}
+    for name, difference in worst.items():
+        if not difference <= AGREEMENT:  # written so that NaN is refused
+            sys.exit(f"no figures: at n = {n} {name} and engine c differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})")
+    console.print(f"n = {n}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True)
+
+
+def evaluations(n: int, peers: Sequence[str], rounds: int) -> dict[str, float]:
+    """Seconds of one evaluation, by contender."""
+    case = Case.of(n)
+    bursts, qdd = case.engine()
+    accelerations = {"engine c": qdd}
+    for name in peers:
+        bursts[name], accelerations[name] = {"Pinocchio": case.pinocchio, "MuJoCo": case.mujoco}[name]()
+    for name in accelerations:
+        bursts[name](POINTS)
+    refuse_disagreement(n, accelerations)
+    slow = {name: bursts.pop(name) for name in peers if n > 300}
+    return contest(bursts, rounds) | contest(slow, min(rounds, 5))
+
+
+# --- steps of an FMU --------------------------------------------------------------------------------------------------
+
+
+class Host:
+    """An FMU in the small C host."""
+
+    def __init__(self, binary: Path, guid: str):
+        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("native")))
+        self.loop.host_open.restype = ctypes.c_void_p
+        self.loop.host_steps.restype = self.loop.host_crowd.restype = ctypes.c_double
+        self._texts = (str(binary).encode(), guid.encode())
+        self.host = ctypes.c_void_p(self.loop.host_open(*self._texts, ctypes.c_double(TOLERANCE)))
+        if not self.host:
+            sys.exit(f"{binary.name} did not start")
+
+    def step_seconds(self, _: int = 1) -> float:
+        """CPU seconds of one step, the mean over the run."""
+        seconds = self.loop.host_steps(self.host, ctypes.c_double(STEP), ctypes.c_size_t(STEPS))
+        if seconds < 0:
+            sys.exit("a step failed")
+        return seconds / STEPS
+
+    def crowd(self, count: int) -> tuple[float, float]:
+        """CPU seconds and bytes of one more instance, initialized and after its first step."""
+        before = resident_bytes()
+        seconds = self.loop.host_crowd(self.host, ctypes.c_double(TOLERANCE), ctypes.c_size_t(count))
+        if seconds < 0 or self.loop.host_crowd_step(self.host, ctypes.c_double(STEP)):
+            sys.exit(f"{count} instances could not be made and stepped")
+        grown = resident_bytes() - before
+        self.loop.host_disperse(self.host)
+        return seconds / count, grown / count
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def crowd_apart(binary: Path, guid: str) -> tuple[float, float]:
+    """The crowd in a new process: in an old one, memory given back before would be taken first and would not show."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--crowd", str(binary), guid]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"the process with {CROWD} instances failed:\n{done.stderr}")
+    seconds, size = done.stdout.split()
+    return float(seconds), float(size)
+
+
+def unpacked(fmu: Path, folder: Path) -> tuple[Path, str]:
+    """The library of a native FMU for this platform, and its GUID."""
+    with zipfile.ZipFile(fmu) as archive:
+        archive.extractall(folder)
+    guid = re.search(r'guid="([^"]+)"', (folder / "modelDescription.xml").read_text(encoding="utf-8"))
+    assert guid is not None
+    (binary,) = (folder / "binaries" / host_platform()).iterdir()
+    return binary, guid[1]
+
+
+def counted_states(chain: LinkChain, folder: Path) -> np.ndarray:
+    """The states at which a run of the FMU evaluates the rates: the same C code, built with a counter around them."""
+    guid, counter = "counted", (C_FILES / "counted_rates.c").read_text()
+    text = model_c(chain, guid, {})
+    for old, new in ((".rates = model_rates", ".rates = counted_rates"), ("const Model model =", f"{counter}\nconst Model model =")):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    files = {f.name: f.read_text() for f in fmu_source("native").iterdir() if f.suffix in (".c", ".h")} | {"model.c": text}
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    target = folder / "counted.so"
+    compile_library(folder, sorted(name for name in files if name.endswith(".c")), target, host_platform(), default_compiler())
+    host, library_of_host = Host(target, guid), ctypes.CDLL(str(target))
+    library_of_host.counted.restype = ctypes.c_size_t
+    nx = chain.table.x.size
+    states = np.zeros((200 * STEPS, nx))
+    library_of_host.count_into(pointer(states), ctypes.c_size_t(len(states)), ctypes.c_size_t(nx))
+    host.step_seconds()
+    count = library_of_host.counted()
+    assert 0 < count <= len(states)
+    return states[:count].copy()
+
+
+def bare_burst(chain: LinkChain, states: np.ndarray) -> Burst:
+    """One pass over these states: CPU seconds of all evaluations together."""
+    functions, loop, w_size = library(chain), compiled_loop("engine_loop.c"), library(chain).engine_work
+    w_size.restype, loop.rates_burst.restype = ctypes.c_size_t, ctypes.c_double
+    _, _, _, u, p = chain.start()
+    count, nx = states.shape
+    kept = [states, np.tile(u, (count, 1)), p, np.zeros_like(states), np.zeros(w_size() + 1)]
+    arguments = [*(ctypes.c_size_t(s) for s in (count, nx, u.size)), *(pointer(a) for a in kept), ctypes.c_size_t(count)]
+
+    def burst(_: int) -> float:
+        assert kept
+        return loop.rates_burst(functions.engine_rates, *arguments) * count
+
+    return burst
+
+
+def python_fmu_step(fmu: Path, folder: Path, runs: int) -> float:
+    """CPU seconds of one step of the Python FMU, whose engine is casadi, through FMPy."""
+    import fmpy
+    from fmpy.fmi2 import FMU2Slave
+
+    description = fmpy.read_model_description(str(fmu))
+    slave = FMU2Slave(
+        guid=description.guid, unzipDirectory=fmpy.extract(str(fmu), str(folder)),
+        modelIdentifier=description.coSimulation.modelIdentifier, instanceName="benchmark",
+    )  # fmt: skip
+    slave.instantiate()
+    best = math.inf
+    for _ in range(runs):
+        slave.setupExperiment(tolerance=TOLERANCE, startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        began = time.thread_time()
+        for i in range(STEPS):
+            slave.doStep(i * STEP, STEP)
+        best = min(best, (time.thread_time() - began) / STEPS)
+        slave.terminate()
+        slave.reset()
+    slave.freeInstance()
+    return best
+
+
+def instance_step(engine: str, runs: int) -> float:
+    """CPU seconds of one step of a run in Python, without an FMU."""
+    best = math.inf
+    for _ in range(runs):
+        instance = Instance(LinkChain(links=10), engine=engine)
+        instance.initialize(0.0, TOLERANCE)
+        began = time.thread_time()
+        for i in range(STEPS):
+            instance.step(i * STEP, STEP)
+        best = min(best, (time.thread_time() - began) / STEPS)
+    return best
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+
+def build_seconds(n: int) -> float:
+    """Wall-clock seconds from the command line to the native FMU for this platform, in a new process and with an empty compiler cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {name: str(Path(folder) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+        command = [sys.executable, "-m", "mechfmu", "build", "link_chain", "--option", f"links={n}", "-o", str(Path(folder) / "out")]
+        began = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **caches})
+        if done.returncode:
+            sys.exit(f"the build of {n} links failed:\n{done.stdout}{done.stderr}")
+        return time.perf_counter() - began
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Report:
+    """Lines of the table and requirements."""
+
+    lines: list[tuple[str, str, str, str]] = field(default_factory=list)
+    found: list[tuple[str, bool]] = field(default_factory=list)
+
+    def line(self, what: str, n: int, time: float | str, ratio: str = "") -> None:
+        self.lines.append((what, str(n), duration(time) if isinstance(time, float) else time, ratio))
+
+    def section(self) -> None:
+        self.lines.append(("", "", "", ""))
+
+    def require(self, text: str, holds: bool) -> None:
+        self.found.append((text, bool(holds)))
+
+    def show(self) -> int:
+        table = Table(box=box.SIMPLE_HEAD)
+        for title, justify in (("what", "left"), ("links", "right"), ("one takes", "right"), ("that is", "left")):
+            table.add_column(title, justify=justify)  # type: ignore[arg-type]
+        for line, after in zip(self.lines, [*self.lines[1:], ("",) * 4], strict=True):
+            if line[0]:
+                table.add_row(*line, end_section=not after[0])
+        console.print(table)
+        console.print(Padding("\n".join(NOTES), (0, 2, 1, 2)), style="dim")
+        for text, holds in self.found:
+            console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
+        return 0 if all(holds for _, holds in self.found) else 1
+
+
+def duration(seconds: float) -> str:
+    for limit, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= limit:
+            return f"{seconds / limit:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def report_evaluations(report: Report, rounds: int, progress: Callable[[str], None]) -> None:
+    times: dict[int, dict[str, float]] = {}
+    for n, peers in ((10, ("Pinocchio", "MuJoCo")), (100, ("Pinocchio", "MuJoCo")), (1000, ("MuJoCo",))):
+        progress(f"accelerations of {n} links")
+        times[n] = found = evaluations(n, peers, rounds)
+        own = found["engine c"]
+        per_body = "" if n == 10 else f"{own / n / (times[10]['engine c'] / 10):.2f} times n = 10, per body"
+        report.line("accelerations, engine c", n, own, per_body)
+        for name in peers:
+            report.line(f"accelerations, {name}", n, found[name], f"{found[name] / own:.3g} times engine c")
+        report.line("directional derivative", n, found["directional derivative"], f"{found['directional derivative'] / own:.2f} times engine c")
+        report.section()
+    for n in (10, 100):
+        ratio = times[n]["engine c"] / times[n]["Pinocchio"]
+        text = f"engine c takes at most 1/3 of Pinocchio's time at n = {n}: 1/{1 / ratio:.2f} (1/6 would be {6 * ratio:.2f} times faster)"
+        report.require(text, ratio <= 1 / 3)
+    growth = times[1000]["engine c"] / 1000 / (times[10]["engine c"] / 10)
+    report.require(f"engine c's time per body at n = 1000 is at most 2.2 times that at n = 10: {growth:.2f} times", growth <= 2.2)
+
+
+def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -> None:
+    chain = LinkChain(links=10)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in ("counted", "native", "python"):
+            (folder / name).mkdir()
+        progress("building the FMUs of 10 links")
+        native_fmu, python_fmu = chain.build(folder, kind="both")
+        binary, guid = unpacked(native_fmu, folder / "native")
+        host = Host(binary, guid)
+        states = counted_states(chain, folder / "counted")
+        progress("steps of the native FMU")
+        times = contest({"step": host.step_seconds, "bare": bare_burst(chain, states)}, 5 * rounds)
+        native, bare = times["step"], times["bare"] / STEPS
+        progress("steps of the Python FMU")
+        python = python_fmu_step(python_fmu, folder / "python", max(3, rounds // 5))
+        progress("steps with the numpy engine")
+        numpy = instance_step("numpy", max(2, rounds // 20))
+        progress(f"{CROWD} instances")
+        instance_seconds, instance_bytes = crowd_apart(binary, guid)
+    report.line("10 ms step, native FMU, C host", 10, native, f"{STEP / native:.0f} times real time")
+    report.line("its bare evaluations", 10, bare, f"{len(states) / STEPS:.1f} of them; the step: {native / bare:.3f} times")
+    report.line("10 ms step, Python FMU (casadi)", 10, python, f"{python / native:.0f} times the native FMU")
+    report.line("10 ms step, numpy engine", 10, numpy, f"{numpy / native:.0f} times the native FMU")
+    report.section()
+    report.line(f"instance, one of {CROWD}", 10, instance_seconds, f"{instance_bytes / 1000:.1f} kB after its first step")
+    report.section()
+    report.require(f"a step of the native FMU is at least 100 times faster than with the numpy engine: {numpy / native:.0f} times", numpy / native >= 100)
+    report.require(f"a step of the native FMU is at least 10 times faster than of the Python FMU: {python / native:.0f} times", python / native >= 10)
+    over = 100 * (native / bare - 1)
+    report.require(f"FMI layer and solver take at most 25 % over the bare evaluations of the same steps: {over:.1f} %", over <= 25)
+    report.require(f"an instance is made and initialized in at most 1 ms: {duration(instance_seconds)}", instance_seconds <= 1e-3)
+    text = f"an instance needs at most 200 kB, and {CROWD} live in one process: {instance_bytes / 1000:.1f} kB"
+    report.require(text, instance_bytes <= 200e3)
+
+
+def report_builds(report: Report, progress: Callable[[str], None]) -> None:
+    for n, limit in ((100, 60.0), (1000, 300.0)):
+        progress(f"building the native FMU of {n} links")
+        seconds = build_seconds(n)
+        report.line("build of the native FMU", n, seconds)
+        report.require(f"the native FMU of {n} links is built in at most {limit:.0f} s: {seconds:.0f} s", seconds <= limit)
+    report.section()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure compiled mechanisms and native FMUs in compiled loops.")
+    parser.add_argument("--quick", action="store_true", help="fewer bursts, for a first look")
+    parser.add_argument("--build", action="store_true", help="also time the builds of FMUs of 100 and 1000 links (minutes)")
+    parser.add_argument("--crowd", nargs=2, metavar=("LIBRARY", "GUID"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.crowd:
+        print(*Host(Path(options.crowd[0]), options.crowd[1]).crowd(CROWD))
+        return 0
+    if not sys.platform.startswith("linux") or not shutil.which("g++"):
+        sys.exit("this benchmark needs Linux and g++")
+    rounds = 20 if options.quick else 150
+    report = Report()
+    with console.status("") as status:
+        report_evaluations(report, rounds, status.update)
+        report_steps(report, rounds, status.update)
+        if options.build:
+            report_builds(report, status.update)
+    return report.show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+"""Build, validate, simulate and draw every mechanism:   python3 build_scripts/demo.py
+
+Works from a fresh clone with nothing but Python; the pictures and FMUs go to `out/`.
+"""
+
+import sys
+
+if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the import below fails on an older Python
+    sys.exit("error: mechfmu needs Python 3.10 or newer, and this is Python " + sys.version.split()[0] + ": run me with a newer one")
+
+import environment
+
+if __name__ == "__main__":
+    sys.exit(environment.run(["build_scripts/demo_inside.py"], sys.argv[1:], extras=["native"]))

@@ -1,0 +1,46 @@
+/* Single steps of the solver's two methods, without error control, and what they say about the inside of the step: for the tests of their order. */
+#include "steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined _WIN32
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+EXPORT size_t access_solver_size(size_t n, size_t n_guards) { return solver_size(n, n_guards); }
+
+EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOptions *options, SolverMemory *remembered, double t_end, double *t, double *x,
+                          size_t *guard, long *steps) {
+    Solver *solver = solver_init(memory, problem->n, problem->n_guards);
+    const Outcome outcome = solver_run(solver, problem, options, remembered, t_end, t, x, guard);
+    *steps = solver_steps(solver);
+    return outcome;
+}
+
+/* From (t, x) by h; x becomes the new point, inside[i] the point at t + theta[i] * h. Returns the error estimate in units of the tolerance. */
+EXPORT double access_step(void *memory, const Problem *problem, int implicit, double t, double h, double tolerance, double *x, size_t n_theta,
+                          const double *theta, double *inside) {
+    Solver *s = solver_init(memory, problem->n, problem->n_guards);
+    s->t = t;
+    s->h = h;
+    memcpy(s->x, x, s->n * sizeof *x);
+    problem->rates(problem->context, t, x, s->slope);
+    const double error = implicit ? implicit_step(s, problem, tolerance, 0) : explicit_step(s, problem, tolerance);
+    memcpy(x, s->x_new, s->n * sizeof *x);
+    if (n_theta) {
+        if (implicit)
+            implicit_prepare(s);
+        else
+            explicit_prepare(s, problem);
+    }
+    for (size_t i = 0; i < n_theta; i++) {
+        if (implicit)
+            implicit_between(s, theta[i], inside + i * s->n);
+        else
+            explicit_between(s, theta[i], inside + i * s->n);
+    }
+    return error;
+}

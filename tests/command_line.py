@@ -1,0 +1,37 @@
+"""Runs the command `mechfmu` as a user does: a process of its own, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def mechfmu(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
+    return subprocess.run(
+        [sys.executable, "-m", "mechfmu", *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )  # fmt: skip
+
+
+def done(*arguments: object, folder: Path) -> str:
+    """What a command that must succeed printed."""
+    result = mechfmu(*arguments, folder=folder)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def refused(*arguments: object, folder: Path, words: tuple[str, ...]) -> None:
+    """A user's mistake: exit status 2, one line on standard error that names the problem, and nothing written."""
+    before = contents(folder)
+    result = mechfmu(*arguments, folder=folder)
+    assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)
+    assert result.stderr.startswith("mechfmu")
+    assert result.stderr.endswith("\n") and result.stderr.count("\n") == 1, result.stderr
+    assert all(word in result.stderr for word in words), (words, result.stderr)
+    assert contents(folder) == before
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    return {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}

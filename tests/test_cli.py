@@ -1,0 +1,133 @@
+"""The command line when all goes well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import done, mechfmu
+from conftest import Build
+from PIL import Image
+from tolerances import IMPORTERS
+from test_model_description import Description
+
+from mechfmu import LinkChain, __version__
+from mechfmu.mechanisms import names
+
+
+def read(file: Path) -> np.ndarray:
+    return np.genfromtxt(file, delimiter=",", names=True, deletechars="")
+
+
+def test_help_of_every_command_has_an_example(tmp_path: Path) -> None:
+    general = done("--help", folder=tmp_path)
+    assert "example: mechfmu " in general
+    assert done(folder=tmp_path) == general
+    commands = general.split("COMMAND\n")[1].split("example:")[0]
+    found = [line.split()[0] for line in commands.splitlines() if line.startswith("    ") and line[4] != " "]
+    assert {"list", "build", "simulate"} <= set(found)
+    for command in found:
+        assert f"example: mechfmu {command}" in done(command, "--help", folder=tmp_path)
+
+
+def test_version(tmp_path: Path) -> None:
+    assert done("--version", folder=tmp_path) == f"mechfmu {__version__}\n"
+
+
+def test_list(tmp_path: Path) -> None:
+    text = done("list", folder=tmp_path)
+    assert all(key in text for key in names())
+    for option in ("links=10", "base=fixed|moving", "length=1.0", "mass=10.0"):
+        assert option in text
+    assert not list(tmp_path.iterdir())
+
+
+def test_build(kind: str, tmp_path: Path) -> None:
+    options = ["--option", "links=2", "--option", "base=moving", "--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
+    text = done("build", "link_chain", "-o", "new/folder", "--kind", kind, *options, folder=tmp_path)
+    (file,) = (tmp_path / "new" / "folder").iterdir()
+    assert file.name == {"native": "LinkChain.fmu", "python": "LinkChain.python.fmu"}[kind]
+    assert f"wrote new/folder/{file.name}" in text.replace("\n", "")
+    typed = Description(file).typed
+    assert float(typed["joint[1].angle_start"]["start"]) == 0.5
+    assert float(typed["tip.force_x"]["start"]) == 2.0
+    assert "base.acceleration_x" in typed and "joint[3].angle" not in typed
+
+
+def test_simulate_prints_the_end(fmu: Build, tmp_path: Path) -> None:
+    text = done("simulate", fmu(links=2), "--stop", 0.5, folder=tmp_path)
+    assert "LinkChain: 50 steps to t = 0.5 s" in text
+    assert "joint[2].angle" in text and "deg" in text
+    assert not list(tmp_path.iterdir())
+
+
+def test_simulate_writes_a_table_that_numpy_reads(fmu: Build, tmp_path: Path) -> None:
+    setting = ["--set", "joint[1].angle_start=0.5", "--set", "joint[2].torque=1.5"]
+    done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.05, "--tolerance", 1e-9, *setting, "-o", "out/result.csv", folder=tmp_path)
+    data = read(tmp_path / "out" / "result.csv")
+    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.05, start={"joint[1].angle_start": 0.5, "joint[2].torque": 1.5}, tolerance=1e-9)
+    assert set(data.dtype.names) == {"time", *wanted.names}
+    assert data["time"] == pytest.approx(wanted.t)
+    for name in wanted.names:
+        assert data[name] == pytest.approx(wanted[name], abs=1e-6 * max(1.0, np.abs(wanted[name]).max())), name
+
+
+def test_simulate_with_inputs_from_a_table(fmu: Build, tmp_path: Path) -> None:
+    """Against the library with the same inputs: a linear torque between the samples of the table, sampled at every step."""
+    rows = ["time,joint[1].torque,tip.force_y", "0,0,0", "0.2,4,-1", "0.5,-2,3"]
+    (tmp_path / "inputs.csv").write_text("\n".join(rows) + "\n")
+    done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.01, "--tolerance", 1e-9, "--input", "inputs.csv", "-o", "result.csv", folder=tmp_path)
+    data = read(tmp_path / "result.csv")
+
+    def sampled(values: list[float]):
+        return lambda t: float(np.interp(t, [0, 0.2, 0.5], values))
+
+    inputs = {"joint[1].torque": sampled([0, 4, -2]), "tip.force_y": sampled([0, -1, 3])}
+    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.01, inputs=inputs, tolerance=1e-9)
+    for name in ("joint[1].angle", "joint[2].rate", "energy.input"):
+        assert data[name] == pytest.approx(wanted[name], abs=1e-6), name
+    quiet = LinkChain(links=2).simulate(stop=0.5, step=0.01)
+    assert np.abs(data["joint[1].angle"] - quiet["joint[1].angle"]).max() > 0.01
+
+
+def test_tolerance_of_the_solver_can_be_set(fmu: Build, tmp_path: Path) -> None:
+    """The parameter is the FMU's own tolerance: who sets it and gives no --tolerance must get it."""
+
+    def end(*arguments: object) -> np.ndarray:
+        done("simulate", fmu(links=3), "--stop", 2, "--step", 1, *arguments, "-o", "result.csv", folder=tmp_path)
+        data = read(tmp_path / "result.csv")
+        return np.array([data[f"joint[{k}].angle"][-1] for k in (1, 2, 3)])
+
+    reference = end("--tolerance", 1e-12)
+    assert np.abs(end("--set", "solver.relative_tolerance=1e-11") - reference).max() < 1e-9
+    assert np.abs(end() - reference).max() > 1e-9
+
+
+def test_plot_and_animation(fmu: Build, tmp_path: Path) -> None:
+    names = "tip.x,joint[1].angle"
+    text = done("simulate", fmu(links=2), "--stop", 0.5, "--plot", "plot.png", "--signals", names, "--animate", "film.gif", folder=tmp_path)
+    assert "wrote plot.png" in text and "wrote film.gif" in text
+    with Image.open(tmp_path / "plot.png") as picture:
+        assert picture.format == "PNG"
+        assert min(picture.size) > 200
+        assert len(picture.convert("RGB").getcolors(maxcolors=1 << 24)) > 20
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.format == "GIF"
+        assert film.n_frames == 13
+
+
+def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> None:
+    """Progress is for terminals; a log file or a pipe stays clean."""
+    assert mechfmu("simulate", fmu(links=2), "--stop", 0.1, folder=tmp_path).stderr.strip() == ""
+
+
+def test_hosts_agree_with_the_command_line(fmu: Build, kind: str, tmp_path: Path) -> None:
+    """--start at build and --set at run time are two ways to the same motion."""
+    done("build", "link_chain", "--kind", kind, "--option", "links=2", "--start", "joint[2].rate_start=2", folder=tmp_path)
+    (built,) = tmp_path.glob("*.fmu")
+    done("simulate", built, "--stop", 0.2, "-o", "built.csv", folder=tmp_path)
+    done("simulate", fmu(links=2), "--stop", 0.2, "--set", "joint[2].rate_start=2", "-o", "set.csv", folder=tmp_path)
+    one, two = read(tmp_path / "built.csv"), read(tmp_path / "set.csv")
+    assert one["tip.x"] == pytest.approx(two["tip.x"], abs=IMPORTERS)
+    assert one["joint[2].rate"][0] == 2.0

@@ -1,0 +1,120 @@
+"""A user's mistake on the command line: exit status 2, one line that names the problem, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from command_line import mechfmu, refused
+from conftest import Build
+
+BUILD = {
+    "no links": (["link_chain", "--option", "links=0"], ("links=0", "at least 1")),
+    "links in words": (["link_chain", "--option", "links=two"], ("links=two", "whole number")),
+    "unknown option": (["link_chain", "--option", "rods=3"], ("rods", "links")),
+    "option without value": (["link_chain", "--option", "links"], ("--option links", "name=value")),
+    "unknown base": (["link_chain", "--option", "base=wheels"], ("base=wheels", "fixed, moving")),
+    "unknown mechanism": (["link_chian"], ("link_chian", "link_chain")),
+    "no mechanism": ([], ("NAME",)),
+    "unknown argument": (["link_chain", "--links", "3"], ("--links",)),
+    "unknown kind": (["link_chain", "--kind", "paper"], ("paper", "native", "python")),
+    "unknown variable": (["link_chain", "--start", "joint[1].angel_start=1"], ("joint[1].angel_start", "joint[1].angle_start")),
+    "output as start value": (["link_chain", "--start", "tip.x=1"], ("tip.x", "cannot be set")),
+    "zero mass": (["link_chain", "--start", "link[1].mass=0"], ("link[1].mass", "greater than 0")),
+    "negative length": (["link_chain", "--start", "link[1].length=-1"], ("link[1].length", "greater than 0")),
+    "negative inertia": (["link_chain", "--start", "link[1].inertia=-1"], ("link[1].inertia", "at least 0")),
+    "NaN angle": (["link_chain", "--start", "joint[1].angle_start=nan"], ("joint[1].angle_start", "finite")),
+    "words as number": (["link_chain", "--start", "gravity=much"], ("gravity", "much", "number")),
+    "massless end": (["link_chain", "--option", "links=1", "--start", "link[1].com=0", "--start", "link[1].inertia=0"], ("last link", "inertia")),
+    "folder below a file": (["link_chain", "-o", "file/out"], ("file/out", "cannot write")),
+}
+
+
+@pytest.mark.parametrize(("arguments", "words"), BUILD.values(), ids=BUILD.keys())
+def test_build(arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file is no folder")
+    refused("build", *arguments, folder=tmp_path, words=words)
+
+
+def test_unknown_command(tmp_path: Path) -> None:
+    refused("bulid", folder=tmp_path, words=("bulid", "build"))
+
+
+SIMULATE = {
+    "unknown variable": (["--set", "joint[1].angel=1"], ("joint[1].angel", "did you mean joint[1].angle")),
+    "value without name": (["--set", "=1"], ("--set =1", "name=value")),
+    "name without value": (["--set", "gravity"], ("--set gravity", "name=value")),
+    "words as number": (["--set", "gravity=much"], ("gravity", "much")),
+    "output": (["--set", "tip.x=1"], ("tip.x", "set")),
+    "zero mass": (["--set", "link[1].mass=0"], ("link[1].mass", "greater than 0")),
+    "negative inertia": (["--set", "link[2].inertia=-1"], ("link[2].inertia", "at least 0")),
+    "massless end": (["--set", "link[2].com=0", "--set", "link[2].inertia=0"], ("last link", "inertia")),
+    "NaN angle": (["--set", "joint[1].angle_start=nan"], ("joint[1].angle_start", "finite")),
+    "infinite torque": (["--set", "joint[1].torque=inf"], ("joint[1].torque", "finite")),
+    "torque beyond all bounds": (["--set", "joint[1].torque=1e200"], ("t = 0",)),
+    "stop in words": (["--stop", "soon"], ("--stop", "soon")),
+    "negative stop": (["--stop=-1"], ("stop time -1",)),
+    "no step": (["--step", "0"], ("step 0", "greater than 0")),
+    "negative step": (["--step=-0.1"], ("step -0.1", "greater than 0")),
+    "NaN stop": (["--stop", "nan"], ("stop time nan",)),
+    "negative tolerance": (["--tolerance=-1"], ("tolerance", "-1")),
+    "missing inputs": (["--input", "none.csv"], ("none.csv",)),
+    "inputs that are no table": (["--input", "bad.csv"], ("bad.csv",)),
+    "inputs without time": (["--input", "no_time.csv"], ("no_time.csv", "time")),
+    "inputs that are none": (["--input", "no_input.csv"], ("no_input.csv", "tip.x")),
+    "inputs with a gap": (["--input", "gap.csv"], ("gap.csv", "joint[1].torque")),
+    "inputs that go back in time": (["--input", "back.csv"], ("back.csv", "time")),
+    "empty inputs": (["--input", "empty.csv"], ("empty.csv",)),
+    "unknown signal to plot": (["--plot", "x.png", "--signals", "tip.x,tip.z"], ("tip.z",)),
+    "unknown picture format": (["--plot", "x.xyz"], ("x.xyz", "png")),
+    "unknown film format": (["--animate", "x.xyz"], ("x.xyz", ".gif")),
+    "table below a file": (["-o", "bad.csv/result.csv"], ("bad.csv", "cannot write")),
+    "table is a folder": (["-o", "folder"], ("folder", "cannot write")),
+}
+
+TABLES = {
+    "bad.csv": "time;joint[1].torque\n0;1\n1,2,3\n4\n",
+    "no_time.csv": "t,joint[1].torque\n0,1\n1,2\n",
+    "no_input.csv": "time,tip.x\n0,1\n1,2\n",
+    "gap.csv": "time,joint[1].torque\n0,1\n1,\n",
+    "back.csv": "time,joint[1].torque\n0,1\n1,2\n0.5,3\n",
+    "empty.csv": "",
+}
+
+
+@pytest.mark.parametrize(("arguments", "words"), SIMULATE.values(), ids=SIMULATE.keys())
+def test_simulate(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
+    """Every mistake is found before anything is written, even when another output was asked for."""
+    for name, text in TABLES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "folder").mkdir()
+    chosen = [*arguments] if "-o" in arguments else [*arguments, "-o", "result.csv"]
+    stop = [] if any(a.startswith("--stop") for a in arguments) else ["--stop", "0.1"]
+    refused("simulate", fmu(links=2), *stop, *chosen, folder=tmp_path, words=words)
+
+
+def write_zip(file: Path, contents: dict[str, str]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in contents.items():
+            archive.writestr(name, text)
+
+
+def test_files_that_are_no_fmu(fmu: Build, tmp_path: Path) -> None:
+    whole = fmu(links=2).read_bytes()
+    (tmp_path / "text.fmu").write_text("this is no zip file")
+    (tmp_path / "empty.fmu").write_bytes(b"")
+    (tmp_path / "half.fmu").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "scratched.fmu").write_bytes(whole[:2000] + b"\0" * 3000 + whole[5000:])
+    (tmp_path / "folder.fmu").mkdir()
+    write_zip(tmp_path / "bare.fmu", {"readme.txt": "no model description"})
+    write_zip(tmp_path / "broken.fmu", {"modelDescription.xml": "<fmiModelDescription"})
+    write_zip(tmp_path / "foreign.fmu", {"modelDescription.xml": "<html/>"})
+    for name in ("none.fmu", "text.fmu", "empty.fmu", "half.fmu", "scratched.fmu", "folder.fmu", "bare.fmu", "broken.fmu", "foreign.fmu"):
+        refused("simulate", name, "--stop", "0.1", folder=tmp_path, words=(name,))
+
+
+def test_no_traceback_even_for_nothing_at_all(tmp_path: Path) -> None:
+    result = mechfmu("simulate", folder=tmp_path)
+    assert result.returncode == 2
+    assert "FMU" in result.stderr and "Traceback" not in result.stderr

@@ -1,0 +1,122 @@
+"""Different FMUs in one process: all pythonfmu FMUs share its interpreter, and none may get another's code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Build
+from fmu_client import Host, Refused
+
+from mechfmu import LinkChain
+
+ROOT = Path(__file__).parent.parent
+OUTPUTS = ["joint[1].angle", "joint[2].acceleration", "tip.x", "energy.total"]
+
+
+def alone(fmu_file: Path, folder: Path) -> np.ndarray:
+    host = Host(folder)
+    try:
+        rows = host.open(fmu_file).initialize().run([0.02] * 5, OUTPUTS)
+        host.close()
+    finally:
+        host.kill()
+    return rows
+
+
+def test_two_models_in_one_process(fmu: Build, fresh_host: Host, tmp_path: Path) -> None:
+    files = {"two": fmu(links=2), "three": fmu(links=3), "moving": fmu(links=2, base="moving")}
+    slaves = {name: fresh_host.open(file, name).initialize() for name, file in files.items()}
+    for name, file in files.items():
+        assert np.array_equal(slaves[name].run([0.02] * 5, OUTPUTS), alone(file, tmp_path)), name
+
+
+def test_both_kinds_in_one_process(fresh_host: Host, tmp_path: Path) -> None:
+    files = LinkChain(links=2).build(tmp_path, kind="both")
+    assert len(files) == 2
+    rows = [fresh_host.open(file, file.name).initialize(tolerance=1e-9).run([0.02] * 5, OUTPUTS) for file in files]
+    assert rows[0] == pytest.approx(rows[1], abs=1e-6)
+
+
+def build_with_another_core(kind: str, folder: Path) -> Path:
+    """The FMU of a library whose chain falls upwards: same names everywhere, other equations."""
+    package = folder / "components" / "mechfmu"
+    for part in ("components", "fmu_src"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    model = package / "mechanisms" / "link_chain" / "model.py"
+    text = model.read_text()
+    assert text.count("-p.gravity * p.m[k]") == 1, "the weight is written differently now: adapt this test"
+    model.write_text(text.replace("-p.gravity * p.m[k]", "p.gravity * p.m[k]"))
+    environment = os.environ | {"PYTHONPATH": str(package.parent)}
+    command = [sys.executable, "-m", "mechfmu", "build", "link_chain", "--kind", kind, "--option", "links=2", "-o", str(folder / "out")]
+    subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True, timeout=300)
+    (file,) = (folder / "out").iterdir()
+    return file
+
+
+def test_two_versions_of_the_library_live_side_by_side(fmu: Build, kind: str, fresh_host: Host, tmp_path: Path) -> None:
+    old, new = fmu(links=2), build_with_another_core(kind, tmp_path)
+    slaves = [fresh_host.open(old, "old").initialize(), fresh_host.open(new, "new").initialize(), fresh_host.open(old, "old again").initialize()]
+    accelerations = [slave["joint[1].acceleration"] for slave in slaves]
+    assert accelerations[1] == pytest.approx(-accelerations[0], rel=1e-9)
+    assert accelerations[2] == accelerations[0] != 0
+    rows = [slave.run([0.02] * 5, OUTPUTS) for slave in slaves]
+    assert np.array_equal(rows[0], rows[2])
+    assert not np.allclose(rows[0], rows[1])
+
+
+def edited_by_hand(file: Path, folder: Path) -> Path:
+    """An extracted Python FMU with a changed equation and the old module names."""
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(folder)
+    (model,) = folder.glob("resources/mechfmu_*/mechanisms/link_chain/model.py")
+    model.write_text(model.read_text().replace("-p.gravity * p.m[k]", "p.gravity * p.m[k]"))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ("python",))
+@pytest.mark.parametrize("edited_first", (False, True))
+def test_a_changed_fmu_that_meets_its_namesake_is_refused(fmu: Build, fresh_host: Host, tmp_path: Path, edited_first: bool) -> None:
+    """Silently running the other one's code would be worse than not running."""
+    original, changed = fmu(links=2), edited_by_hand(fmu(links=2), tmp_path / "edited")
+    first, second = (changed, original) if edited_first else (original, changed)
+    slave = fresh_host.open(first, "first").initialize()
+    with pytest.raises(Refused, match=r"two different versions of LinkChain\.fmu .* rebuild"):
+        fresh_host.open(second, "second")
+    slave.step(0.01)
+    assert fresh_host.open(first, "third").initialize()["joint[1].acceleration"] != 0
+
+
+@pytest.mark.parametrize("kind", ("python",))
+def test_a_changed_fmu_runs_alone(fmu: Build, fresh_host: Host, tmp_path: Path) -> None:
+    """That is what the readable kind is for."""
+    changed = fresh_host.open(edited_by_hand(fmu(links=2), tmp_path / "edited")).initialize()
+    assert changed["joint[1].acceleration"] > 0
+
+
+def test_the_same_fmu_from_two_places(fmu: Build, fresh_host: Host, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.fmu"
+    shutil.copy(fmu(links=2), copy)
+    one, two = fresh_host.open(fmu(links=2), "one").initialize(), fresh_host.open(copy, "two").initialize()
+    assert np.array_equal(one.run([0.02] * 5, OUTPUTS), two.run([0.02] * 5, OUTPUTS))
+
+
+@pytest.mark.parametrize("kind", ("python",))
+def test_a_missing_package_is_named(fmu: Build, tmp_path: Path) -> None:
+    """Without the packages it lists, the Python FMU says which, and in which Python."""
+    code = (
+        "import sys; sys.modules['casadi'] = None; sys.modules['mechfmu'] = None\n"
+        "import fmpy; from fmpy.fmi2 import FMU2Slave\n"
+        "d = fmpy.read_model_description(sys.argv[1]); folder = fmpy.extract(sys.argv[1])\n"
+        "s = FMU2Slave(guid=d.guid, unzipDirectory=folder, modelIdentifier='LinkChain', instanceName='a'); s.instantiate()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, fmu(links=2)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "needs the Python packages numpy, scipy, casadi" in done.stderr
+    assert sys.executable in done.stderr

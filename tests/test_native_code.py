@@ -1,0 +1,404 @@
+"""The generated C: every operation, loops against straight-line code and against CasADi, and thousands of made-up programs."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+from chains import general_case, off_by
+from native_build import run, zig
+from native_tolerances import LOOPS, SAME_OPERATIONS, TANGENT
+
+from mechfmu import LinkChain
+from mechfmu.engines import c_code, c_model, rolling
+from mechfmu.engines.tracing import traced
+from mechfmu.engines.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
+
+pytest_plugins = ("native_fixtures",)
+
+NEVER = 10**9
+PREAMBLE = c_model.PREAMBLE.replace('#include "model.h"', "")
+FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ffp-contract=off", "-shared", "-fPIC")
+
+
+def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.CDLL:
+    """Many functions in one library. By gcc where there is one: without optimisation it takes a third of the time."""
+    file = folder / "code.c"
+    file.write_text("\n".join([PREAMBLE, *(code.prototype for code in codes), *(code.text for code in codes)]))
+    compiler = ["gcc"] if shutil.which("gcc") else zig("-fno-sanitize=undefined")
+    run([*compiler, *FLAGS, level, file, "-o", folder / "code.so", "-lm"])
+    return ctypes.CDLL(str(folder / "code.so"))
+
+
+def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: Sequence[int]) -> list[np.ndarray]:
+    """The results. The work array is full of NaN before, so that reading what was not written shows; its neighbours must stay as they are."""
+    beyond = 16
+    work = np.full(code.work + 2 * beyond, np.nan)
+    work[:beyond] = work[beyond + code.work :] = 4711.0
+    outputs = [np.full(size + 1, np.nan) for size in sizes]
+    arguments = [np.ascontiguousarray(np.append(i, 0.0), dtype=float) for i in inputs]
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arguments, *outputs)]
+    getattr(library, code.name)(*pointers, ctypes.c_void_p(work.ctypes.data + 8 * beyond))
+    assert (work[:beyond] == 4711.0).all() and (work[beyond + code.work :] == 4711.0).all(), f"{code.name} writes beside its work array"
+    assert all(np.isnan(o[-1]) for o in outputs)
+    return [o[:-1] for o in outputs]
+
+
+def loops_in(code: Code) -> int:
+    return code.text.count("for (int j")
+
+
+# --- every operation --------------------------------------------------------------------------------------------------------
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-300, np.inf, -np.inf])
+NAMES = {getattr(casadi, f"OP_{name}"): name for name in {**c_code.UNARY, **c_code.BINARY}}
+NEVER_RECORDED = ("ASSIGN", "CONSTPOW")  # CasADi drops the one at once, and makes the other only of a constant exponent
+
+
+def graph_of(code: int) -> casadi.Function:
+    """out[i] = operation(a[i], b[i])"""
+    n = SPECIAL.size**2 + 60
+    a, b = casadi.SX.sym("a", n), casadi.SX.sym("b", n)
+    binary = "{1}" in TEMPLATES[code]
+    out = casadi.SX.binary(code, a, b) if binary else casadi.SX.unary(code, a)
+    return casadi.Function(NAMES[code], [a, b], [out], ["a", "b"], ["out"])
+
+
+def test_every_operation(tmp_path: Path) -> None:
+    """On special values in all combinations and on random ones, against CasADi's own evaluation."""
+    graphs = {code: graph_of(code) for code in TEMPLATES}
+    for code, graph in graphs.items():
+        assert code in Program.of(graph).operation or NAMES[code] in NEVER_RECORDED, NAMES[code]
+    codes = {code: c_function(graph, f"op_{NAMES[code].lower()}") for code, graph in graphs.items()}
+    library = compiled(list(codes.values()), tmp_path)
+    random = np.random.default_rng(1)
+    pairs = np.array(np.meshgrid(SPECIAL, SPECIAL)).reshape(2, -1)
+    a, b = np.hstack([pairs, random.uniform(-3, 3, (2, 30)), random.uniform(0, 1, (2, 30))])
+    for code, graph in graphs.items():
+        wanted = np.array(graph(a, b)).ravel()
+        (found,) = call(library, codes[code], [a, b], [a.size])
+        assert np.array_equal(np.isnan(found), np.isnan(wanted)), NAMES[code]
+        assert np.array_equal(np.isinf(found), np.isinf(wanted)), NAMES[code]
+        finite = np.isfinite(wanted)
+        assert found[finite] == pytest.approx(wanted[finite], rel=SAME_OPERATIONS, abs=0.0), NAMES[code]
+        assert finite.sum() > 15, NAMES[code]
+
+
+CONSTANTS = (0.1, -0.1, 1e300, -1e-300, 5e-324, 123456789.125, -7.0, np.inf, -np.inf, np.pi)
+
+
+@pytest.mark.parametrize("value", CONSTANTS, ids=str)
+def test_every_constant(tmp_path: Path, value: float) -> None:
+    """As operand on either side; a negative or infinite one must not spoil the expression around it."""
+    x = casadi.SX.sym("x", 2)
+    constant = casadi.SX(value)
+    out = casadi.vertcat(x[0] - constant, constant - x[0], x[0] * constant, casadi.fmax(x[1], constant), constant, -x[1] / constant)
+    graph = casadi.Function("f", [x], [out], ["x"], ["out"])
+    code = c_function(graph, "f")
+    point = np.array([0.3, -2.5])
+    (found,) = call(compiled([code], tmp_path), code, [point], [6])
+    assert np.array_equal(found, np.array(graph(point)).ravel())
+
+
+def test_an_unknown_operation_is_refused_by_name() -> None:
+    x = casadi.SX.sym("x")
+    with pytest.raises(NotImplementedError, match="weird: CasADi operation .* has no C form"):
+        c_function(casadi.Function("weird", [x], [casadi.erfinv(x)]), "weird")
+
+
+# --- chains: loops against straight lines -----------------------------------------------------------------------------------
+
+
+def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
+    return {g.name(): g for g in c_model.graphs(chain)}
+
+
+@pytest.mark.parametrize("base", ("fixed", "moving"))
+@pytest.mark.parametrize("n", (12, 13, 31, 60))
+def test_loops_compute_what_the_equations_say(n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates, outputs and tangents as loops, against CasADi's evaluation of the graph line by line; for the shortest also against straight C."""
+    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    graphs = graphs_of(LinkChain(links=n, base=base))
+    functions = ("rates", "outputs", "tangent")
+    rolled = {name: c_function(graphs[name], f"{name}_rolled") for name in functions}
+    assert all(loops_in(code) > 5 for code in rolled.values())
+    monkeypatch.setattr(c_code, "ROLLED_FROM", NEVER)
+    straight = {name: c_function(graphs[name], f"{name}_straight") for name in functions if n == 12}
+    assert not any(loops_in(code) for code in straight.values())
+    library = compiled([*rolled.values(), *straight.values()], tmp_path, "-O1" if n == 13 else "-O0")
+    for seed in range(3):
+        case, random = general_case(n, base, seed), np.random.default_rng(seed)
+        point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
+        seeds = [np.ones(1), *(random.uniform(-1, 1, v.size) for v in (case.x, case.u, case.p))]
+        for name, arguments in (("rates", point), ("outputs", point), ("tangent", [*point, *seeds])):
+            sizes = [graphs[name].size1_out(i) for i in range(graphs[name].n_out())]
+            found = call(library, rolled[name], arguments, sizes)
+            for a, b in zip(found, graphs[name].call([casadi.DM(v) for v in arguments]), strict=True):
+                assert off_by(a, np.array(b).ravel()) < TANGENT, name
+            for a, b in zip(found, call(library, straight[name], arguments, sizes) if straight else found, strict=True):
+                assert off_by(a, b) < LOOPS, name
+
+
+def test_the_code_of_a_long_chain_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is what the loops are for."""
+    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    sizes = {}
+    for n in (50, 100):
+        recorded = traced(LinkChain(links=n))
+        sizes[n] = [len(c_function(graph, graph.name()).text) for graph in (recorded.rates, recorded.outputs)]
+    assert sizes[100][0] < 1.1 * sizes[50][0] and sizes[100][1] < 1.1 * sizes[50][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", ("fixed", "moving"))
+def test_a_very_long_chain(base: str, tmp_path: Path) -> None:
+    case = general_case(400, base)
+    graphs = graphs_of(case.chain)
+    codes = {name: c_function(graphs[name], name) for name in ("rates", "outputs")}
+    library = compiled(list(codes.values()), tmp_path, "-O2")
+    point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
+    for name, wanted in (("rates", case.chain.rates(*case.arguments)), ("outputs", case.chain.outputs(*case.arguments))):
+        (found,) = call(library, codes[name], point, [wanted.size])
+        assert off_by(found, wanted) < TANGENT
+
+
+# --- made-up graphs, recorded by CasADi -------------------------------------------------------------------------------------
+
+BINARY_OPS: tuple[Callable[[Any, Any], Any], ...] = (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, casadi.fmin, casadi.fmax, casadi.atan2)
+UNARY_OPS: tuple[Callable[[Any], Any], ...] = (casadi.sin, casadi.tanh, lambda a: -a, casadi.fabs, casadi.cos)
+
+
+def random_graph(seed: int) -> casadi.Function:
+    """Stretches of equal bodies over arrays, as mechanisms have them: forwards, backwards, with carried values, lags, strides, shared scalars."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 40))
+    a, b, c = casadi.SX.sym("a", 3 * n + 4), casadi.SX.sym("b", 3 * n + 4), casadi.SX.sym("c", 4)
+    shared = [c[i] for i in range(4)]
+    arrays: list[list[casadi.SX]] = [[a[i] for i in range(3 * n)], [b[i] for i in range(3 * n)]]
+    for _ in range(int(random.integers(1, 5))):
+        depth = int(random.integers(1, 4))
+        carried = [random.choice(shared) if random.random() < 0.7 else casadi.SX(float(random.integers(1, 5))) for _ in range(depth)]
+        steps = [
+            (int(random.integers(0, 6)), int(random.integers(0, len(arrays))), int(random.integers(0, 3)), int(random.choice([1, 1, 1, 2])),
+             bool(random.random() < 0.3), int(random.integers(0, 6)))
+            for _ in range(int(random.integers(1, 6)))
+        ]  # fmt: skip
+        made = []
+        for j in range(n):
+            value = carried[-depth]
+            for kind, which, offset, stride, backwards, op in steps:
+                array = arrays[which]
+                position = offset + stride * j
+                position = len(array) - 1 - position if backwards else position
+                other = array[position % len(array)] if kind < 4 else shared[offset] if kind == 4 else casadi.SX(0.25 * (offset + 1))
+                value = UNARY_OPS[op % len(UNARY_OPS)](BINARY_OPS[op](value, other)) if op % 2 else BINARY_OPS[op](casadi.sin(value), other)
+            carried.append(value)
+            made.append(value)
+        arrays.append(made)
+        shared.append(casadi.tanh(made[int(random.integers(0, n))]))
+    results = arrays[2:]
+    out = [v for array in results for v in (array[::-1] if random.random() < 0.3 else array)]
+    if random.random() < 0.3:
+        out = [results[-1][-1], shared[-1]]
+    return casadi.Function(f"g{seed}", [a, b, c], [casadi.vertcat(*out)], ["a", "b", "c"], ["out"])
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = [random_graph(1000 * batch + i) for i in range(120)]
+    codes = []
+    for i, graph in enumerate(graphs):
+        monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+        monkeypatch.setattr(c_code, "PIECE", (7, 40, 2000)[i % 3])
+        monkeypatch.setattr(rolling, "SHORTEST", (3, 3, 8)[i % 3])
+        codes.append(c_function(graph, graph.name()))
+    assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops, or nothing is proved"
+    library = compiled(codes, tmp_path)
+    random = np.random.default_rng(batch)
+    for graph, code in zip(graphs, codes, strict=True):
+        inputs = [random.uniform(-1, 1, graph.size1_in(i)) for i in range(3)]
+        (found,) = call(library, code, inputs, [graph.size1_out(0)])
+        wanted = np.array(graph(*inputs)).ravel()
+        assert np.abs(found - wanted).max() < LOOPS * max(1.0, np.abs(wanted).max()), graph.name()
+
+
+# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+
+OPS = {name: getattr(casadi, f"OP_{name}") for name in ("ADD", "SUB", "MUL", "FMIN", "SIN", "TANH", "NEG", "FABS")}
+EVALUATE: dict[int, Callable[..., float]] = {
+    OPS["ADD"]: lambda a, b: a + b, OPS["SUB"]: lambda a, b: a - b, OPS["MUL"]: lambda a, b: a * b, OPS["FMIN"]: min,
+    OPS["SIN"]: np.sin, OPS["TANH"]: np.tanh, OPS["NEG"]: lambda a: -a, OPS["FABS"]: abs,
+}  # fmt: skip
+
+
+@dataclass
+class Writer:
+    """Writes a program whose order of instructions is its own, not CasADi's, with the patterns that loops are made of."""
+
+    random: np.random.Generator
+    size: int = 600  # of each input
+    operation: list[int] = field(default_factory=list)
+    kind: list[tuple[int, int]] = field(default_factory=list)
+    number: list[tuple[int, int, int]] = field(default_factory=list)
+    written: int = 0  # elements of the output
+    spans: list[tuple[int, int, int]] = field(default_factory=list)  # first, period, turns of the repetitions so far
+
+    def is_value(self, i: int) -> bool:
+        return 0 <= i < len(self.operation) and self.operation[i] < OUTPUT
+
+    def pattern(self, q: int, first: int, period: int, turns: int, body: list[int]) -> tuple[int, int, int]:
+        """kind, number in the first turn, stride"""
+        random = self.random
+        for _ in range(20):
+            choice = random.integers(0, 8)
+            if choice == 0:
+                stride = int(random.choice([-3, -1, 0, 1, 1, 2]))
+                low = random.integers(0, self.size - 3 * turns)
+                return INPUT + int(random.integers(0, 2)), int(low if stride >= 0 else low - stride * (turns - 1)), stride
+            if choice == 1:
+                return CONSTANT + int(random.integers(0, 3)), 0, 0
+            if choice == 2:  # made in this turn
+                earlier = [k for k in range(q) if body[k] < OUTPUT]
+                if earlier:
+                    return VALUE, first + int(random.choice(earlier)), period
+            if choice in (3, 4):  # made by this loop, some turns ago; before its first turn by whatever stands there
+                lag, k = int(random.integers(1, 4)), int(random.integers(0, len(body)))
+                if body[k] < OUTPUT and all(self.is_value(first + k - t * period) for t in range(1, lag + 1)):
+                    return VALUE, first + k - lag * period, period
+            if choice == 5 and first:  # the same one in every turn
+                i = int(random.integers(0, first))
+                if self.is_value(i):
+                    return VALUE, i, 0
+            if choice == 6 and self.spans:  # what another repetition has made, forwards or backwards
+                f, p, n = self.spans[int(random.integers(0, len(self.spans)))]
+                k = int(random.integers(0, p))
+                if n >= turns and self.is_value(f + k):
+                    skip = int(random.integers(0, n - turns + 1))
+                    return (VALUE, f + k + skip * p, p) if random.random() < 0.5 else (VALUE, f + k + (skip + turns - 1) * p, -p)
+            if choice == 7 and first:  # any values at equal distances
+                stride = int(random.choice([-7, -5, -2, -1, 1, 2, 3, 5]))
+                low = int(random.integers(0, first))
+                places = [low + stride * t for t in range(turns)]
+                if all(0 <= i < first and self.is_value(i) for i in places):
+                    return VALUE, low, stride
+        return INPUT, int(random.integers(0, self.size)), 0
+
+    def repeat(self, period: int, turns: int) -> None:
+        """A body, `turns` times."""
+        random, first = self.random, len(self.operation)
+        body = [OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)]
+        slots = [[self.pattern(q, first, period, turns, body) for _ in range(2)] for q in range(period)]
+        outputs, start = [q for q in range(period) if body[q] >= OUTPUT], self.written
+        backwards = random.random() < 0.3
+        for j in range(turns):
+            for q, code in enumerate(body):
+                (ka, na, sa), (kb, nb, sb) = slots[q]
+                if code >= OUTPUT:
+                    row = turns - 1 - j if backwards else j
+                    self.emit(code, (ka, -1), (na + sa * j, 0, start + row * len(outputs) + outputs.index(q)))
+                elif "{1}" in TEMPLATES[code]:
+                    self.emit(code, (ka, kb), (na + sa * j, nb + sb * j, 0))
+                else:
+                    self.emit(code, (ka, -1), (na + sa * j, 0, 0))
+        self.written += turns * len(outputs)
+        self.spans.append((first, period, turns))
+
+    def emit(self, code: int, kind: tuple[int, int], number: tuple[int, int, int]) -> None:
+        self.operation.append(code)
+        self.kind.append(kind)
+        self.number.append(number)
+
+    def program(self) -> Program:
+        for i in range(len(self.operation)):  # every value is seen in the output, too
+            if self.is_value(i) and self.random.random() < 0.15:
+                self.emit(OUTPUT, (VALUE, -1), (i, 0, self.written))
+                self.written += 1
+        last = max(i for i in range(len(self.operation)) if self.is_value(i))
+        self.emit(OUTPUT, (VALUE, -1), (last, 0, self.written))
+        self.written += 1
+        return Program(["a", "b"], ["out"], ["0.5", "(-1.25)", "3.0"], np.array(self.operation), np.array(self.kind), np.array(self.number))
+
+
+def random_program(seed: int) -> tuple[Program, int]:
+    """The program, and how many elements it writes."""
+    random = np.random.default_rng(seed)
+    writer = Writer(random)
+    periods = [int(random.integers(1, 9)) for _ in range(2)]
+    for _ in range(int(random.integers(2, 6))):
+        if random.random() < 0.3:
+            writer.repeat(int(random.integers(1, 30)), 1)  # a stretch without repetition
+        else:
+            writer.repeat(int(random.choice(periods)) if random.random() < 0.6 else int(random.integers(1, 12)), int(random.integers(2, 25)))
+    return writer.program(), writer.written
+
+
+def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """The program read as it stands."""
+    constants = [float(c.strip("()")) for c in program.constants]
+    values, out = np.zeros(len(program.operation)), np.full(size, np.nan)
+
+    def operand(kind: int, number: int) -> float:
+        return values[number] if kind == VALUE else constants[kind - CONSTANT] if kind >= CONSTANT else inputs[kind - INPUT][number]
+
+    for i, code in enumerate(program.operation):
+        operands = [operand(k, n) for k, n in zip(program.kind[i], program.number[i], strict=False) if k != -1]
+        if code >= OUTPUT:
+            out[program.number[i, 2]] = operands[0]
+        else:
+            values[i] = EVALUATE[code](*operands)
+    return out
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_made_up_programs_instruction_by_instruction(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values carried over several turns, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program: program))
+    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    programs = [random_program(5000 * batch + i) for i in range(150)]
+    codes = []
+    for i, (program, _) in enumerate(programs):
+        monkeypatch.setattr(c_code, "PIECE", (5, 33, 2000)[i % 3])
+        monkeypatch.setattr(rolling, "SHORTEST", (2, 3, 8)[i % 3])
+        codes.append(c_function(program, f"program_{i}"))  # type: ignore[arg-type]
+    assert sum(loops_in(code) for code in codes) > len(codes)
+    library = compiled(codes, tmp_path)
+    random = np.random.default_rng(batch)
+    for (program, size), code in zip(programs, codes, strict=True):
+        inputs = [random.uniform(-1, 1, 600) for _ in range(2)]
+        wanted = evaluate(program, inputs, size)
+        assert not np.isnan(wanted).any()
+        (found,) = call(library, code, inputs, [size])
+        assert np.abs(found - wanted).max() <= LOOPS * max(1.0, np.abs(wanted).max()), code.name
+
+
+def test_loops_are_found_where_they_are() -> None:
+    """Twelve turns of three instructions with a carried value, between others: at most a turn at either end may be left out."""
+    signature = np.array([9, 8, 7, 6, *([1, 2, 3] * 12), 5, 4])
+    first = np.array([0, 0, 0, 0, *(v for j in range(12) for v in (10 + j, 4 + 3 * j, 5 + 3 * j)), 0, 0])
+    second = np.array([0, 0, 0, 0, *(v for j in range(12) for v in (99 - 2 * j, 3 * j + 3, 0)), 0, 0])
+    numbers = np.column_stack([first, second, np.zeros_like(first)])
+    (loop,) = rolling.find_loops(signature, numbers)
+    assert loop.period == 3 and loop.turns >= 11
+    assert 4 <= loop.first and loop.end <= 40
+
+
+def test_a_repetition_with_an_irregular_operand_is_no_loop() -> None:
+    signature = np.array([1, 2, 3] * 12)
+    numbers = np.zeros((36, 3), dtype=int)
+    numbers[::3, 0] = np.arange(12) ** 2
+    assert rolling.find_loops(signature, numbers) == []
+
+
+def test_numbers_in_the_model_are_exact() -> None:
+    """Start values pass through text into C and back without losing a bit."""
+    for value in (0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -2.5e-17):
+        assert float(c_model._number(value)) == value
+    assert c_model._number(np.inf) == "INFINITY" and c_model._number(-np.inf) == "-INFINITY"
+    assert c_model._string('a "quoted" \\ text') == '"a \\"quoted\\" \\\\ text"'

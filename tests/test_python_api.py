@@ -1,0 +1,102 @@
+"""The library at the keyboard: what a newcomer types, and what a result can do."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mechfmu import LinkChain
+from mechfmu.engines import NAMES
+from mechfmu.mechanisms import UserError
+
+
+def test_five_lines(tmp_path: Path) -> None:
+    chain = LinkChain(links=3)
+    result = chain.simulate(stop=1, start={"joint[1].angle_start": 0.5})
+    result.plot(["tip.x", "tip.y"], file=tmp_path / "tip.png")
+    result.to_csv(tmp_path / "result.csv")
+    files = chain.build(tmp_path)
+
+    assert result["joint[1].angle"][0] == 0.5
+    assert len(result.t) == len(result["tip.x"]) == 101
+    assert (tmp_path / "tip.png").stat().st_size > 1000
+    assert [f.suffix for f in files] == [".fmu"]
+    assert all(f.exists() for f in files)
+
+
+def test_mechanism_functions_are_plain() -> None:
+    chain = LinkChain(links=3)
+    t, x, d, u, p = chain.start({"gravity": 1.62})
+    assert chain.rates(t, x, d, u, p).shape == x.shape
+    assert chain.outputs(t, x, d, u, p).shape == (chain.table.y.size,)
+    assert repr(chain) == "LinkChain(links=3, base='fixed', length=1.0, mass=10.0)"
+
+
+def test_options_describe_the_uniform_chain() -> None:
+    chain = LinkChain(links=4, length=2.0, mass=8.0)
+    p = chain.table.p(chain.start()[4])
+    assert p.l == pytest.approx([0.5] * 4)
+    assert p.m == pytest.approx([2.0] * 4)
+    assert p.J == pytest.approx([2.0 * 0.25 / 12] * 4)
+
+
+def test_result_by_name() -> None:
+    result = LinkChain(links=2).simulate(stop=0.1, step=0.05)
+    assert result.t == pytest.approx([0, 0.05, 0.1])
+    assert "joint[2].reaction_y" in result.names
+    assert result.at(-1)("tip.x") == result["tip.x"][-1]
+    assert result.at(0)("link[1].length") == 0.5
+    with pytest.raises(UserError, match="no signal"):
+        result["tip.q"]
+
+
+def test_csv_reads_back_to_the_same_bits(tmp_path: Path) -> None:
+    result = LinkChain(links=2).simulate(stop=0.5, step=0.1)
+    file = result.to_csv(tmp_path / "result.csv")
+    with file.open() as stream:
+        header, *rows = csv.reader(stream)
+    data = np.array(rows, dtype=float)
+    assert header == ["time", *result.names]
+    assert np.array_equal(data[:, 0], result.t)
+    assert all(np.array_equal(data[:, i], result[name]) for i, name in enumerate(result.names, 1))
+    read = np.genfromtxt(file, delimiter=",", names=True, deletechars="")
+    assert np.array_equal(read["tip.x"], result["tip.x"])
+
+
+def test_last_step_is_shorter_when_the_span_is_no_multiple() -> None:
+    assert LinkChain(links=1).simulate(stop=0.25, step=0.1).t == pytest.approx([0, 0.1, 0.2, 0.25])
+
+
+def test_inputs_are_held_over_each_step() -> None:
+    """A torque that switches on at 0.1 s moves the chain as a constant one does from there."""
+    calm = {"gravity": 0.0, "joint[1].angle_start": 0.0}
+    late = LinkChain(links=1).simulate(stop=0.3, step=0.1, start=calm, inputs={"joint[1].torque": lambda t: 1.0 if t > 0.05 else 0.0})
+    soon = LinkChain(links=1).simulate(stop=0.2, step=0.1, start=calm | {"joint[1].torque": 1.0})
+    assert late["joint[1].angle"][1:] == pytest.approx(soon["joint[1].angle"], abs=1e-9)
+    assert late["joint[1].acceleration"][:2] == pytest.approx([0.0, soon["joint[1].acceleration"][0]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_engines_by_name(name: str) -> None:
+    result = LinkChain(links=2).simulate(stop=0.2, engine=name)
+    assert result["energy.total"] == pytest.approx(result["energy.total"][0], rel=1e-6)
+
+
+def test_animation(tmp_path: Path) -> None:
+    result = LinkChain(links=2, base="moving").simulate(stop=0.5, start={"base.acceleration_x": 1.0})
+    result.animate(tmp_path / "film.gif", fps=10)
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == 6
+    result.animate(tmp_path / "film.html", fps=4)
+    assert "<img" in (tmp_path / "film.html").read_text()
+
+
+def test_default_plot_has_one_panel_per_unit(tmp_path: Path) -> None:
+    figure = LinkChain(links=2).simulate(stop=0.1).plot(file=tmp_path / "all.svg")
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels[:3] == ["[deg]", "[deg/s]", "[J]"]
+    assert "<svg" in (tmp_path / "all.svg").read_text()

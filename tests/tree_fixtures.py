@@ -1,0 +1,39 @@
+"""A plugin of pytest for the tests of trees; they name it in `pytest_plugins`."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+import pytest
+from tree_cases import BuildTree
+
+from mechfmu.mechanisms import Mechanism
+from mechfmu.packaging.build import build
+
+
+@pytest.fixture
+def tree_fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildTree:
+    """tree_fmu(mechanism): its FMU of this kind, built when first asked for, by one worker while the others wait. Not to be changed."""
+
+    def get(mechanism: Mechanism) -> Path:
+        place = fmu_store / f"{kind}-{mechanism.name}-{hashlib.sha256(repr(mechanism).encode()).hexdigest()[:12]}"
+        building = place.with_suffix(".building")
+        while not place.exists():
+            try:
+                building.mkdir()
+            except FileExistsError:  # another worker is at it
+                time.sleep(0.1)
+                continue
+            try:
+                if not place.exists():
+                    fresh = tmp_path_factory.mktemp("fmu")
+                    build(mechanism, fresh, kind=kind)
+                    fresh.rename(place)
+            finally:
+                building.rmdir()
+        (file,) = place.iterdir()
+        return file
+
+    return get
