@@ -12,6 +12,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 
 from mechfmu import LinkChain
 from mechfmu.mechanisms import find, names
@@ -25,7 +26,11 @@ def icon(key: str) -> None:
     result = mechanism.simulate(stop=0.3, step=0.1)
     figure = plt.figure(figsize=(0.96, 0.96), dpi=100)
     axes = figure.add_axes((0.06, 0.06, 0.88, 0.88))
-    for x, y in mechanism.strokes(result.at(-1)):
+    strokes = mechanism.strokes(result.at(-1))
+    if not strokes:  # a controller: a block with a signal in and out
+        strokes = [(np.array([0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])), (np.array([-0.6, 0.0]), np.array([0.5, 0.5])),
+                   (np.array([1.0, 1.6]), np.array([0.5, 0.5]))]  # fmt: skip
+    for x, y in strokes:
         axes.plot(x, y, "-o", color="#1769aa", linewidth=3, markersize=4, markerfacecolor="white", solid_capstyle="round")
     axes.set_aspect("equal")
     axes.axis("off")

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+TIMEOUT = 90  # s: a hang is a failure like any other
+
 
 def mechfmu(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
     return subprocess.run(
-        [sys.executable, "-m", "mechfmu", *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "mechfmu", *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT
     )  # fmt: skip
 
 
@@ -27,9 +29,11 @@ def refused(*arguments: object, folder: Path, words: tuple[str, ...]) -> None:
     before = contents(folder)
     result = mechfmu(*arguments, folder=folder)
     assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)
-    assert result.stderr.startswith("mechfmu")
+    assert result.stderr.startswith("mechfmu"), result.stderr
     assert result.stderr.endswith("\n") and result.stderr.count("\n") == 1, result.stderr
     assert all(word in result.stderr for word in words), (words, result.stderr)
+    written = {str(p.relative_to(folder)) for p in contents(folder)} - {str(p.relative_to(folder)) for p in before}
+    assert not written, written
     assert contents(folder) == before
 
 

@@ -9,6 +9,8 @@ import pytest
 from command_line import mechfmu, refused
 from conftest import Build
 
+from mechfmu.packaging.build import KINDS
+
 BUILD = {
     "no links": (["link_chain", "--option", "links=0"], ("links=0", "at least 1")),
     "links in words": (["link_chain", "--option", "links=two"], ("links=two", "whole number")),
@@ -47,18 +49,11 @@ SIMULATE = {
     "name without value": (["--set", "gravity"], ("--set gravity", "name=value")),
     "words as number": (["--set", "gravity=much"], ("gravity", "much")),
     "output": (["--set", "tip.x=1"], ("tip.x", "set")),
-    "zero mass": (["--set", "link[1].mass=0"], ("link[1].mass", "greater than 0")),
-    "negative inertia": (["--set", "link[2].inertia=-1"], ("link[2].inertia", "at least 0")),
-    "massless end": (["--set", "link[2].com=0", "--set", "link[2].inertia=0"], ("last link", "inertia")),
-    "NaN angle": (["--set", "joint[1].angle_start=nan"], ("joint[1].angle_start", "finite")),
-    "infinite torque": (["--set", "joint[1].torque=inf"], ("joint[1].torque", "finite")),
-    "torque beyond all bounds": (["--set", "joint[1].torque=1e200"], ("t = 0",)),
     "stop in words": (["--stop", "soon"], ("--stop", "soon")),
     "negative stop": (["--stop=-1"], ("stop time -1",)),
     "no step": (["--step", "0"], ("step 0", "greater than 0")),
     "negative step": (["--step=-0.1"], ("step -0.1", "greater than 0")),
     "NaN stop": (["--stop", "nan"], ("stop time nan",)),
-    "negative tolerance": (["--tolerance=-1"], ("tolerance", "-1")),
     "missing inputs": (["--input", "none.csv"], ("none.csv",)),
     "inputs that are no table": (["--input", "bad.csv"], ("bad.csv",)),
     "inputs without time": (["--input", "no_time.csv"], ("no_time.csv", "time")),
@@ -73,6 +68,16 @@ SIMULATE = {
     "table is a folder": (["-o", "folder"], ("folder", "cannot write")),
 }
 
+REFUSED_BY_THE_FMU = {
+    "zero mass": (["--set", "link[1].mass=0"], ("link[1].mass", "greater than 0")),
+    "negative inertia": (["--set", "link[2].inertia=-1"], ("link[2].inertia", "at least 0")),
+    "massless end": (["--set", "link[2].com=0", "--set", "link[2].inertia=0"], ("last link", "inertia")),
+    "NaN angle": (["--set", "joint[1].angle_start=nan"], ("joint[1].angle_start", "finite")),
+    "infinite torque": (["--set", "joint[1].torque=inf"], ("joint[1].torque", "finite")),
+    "torque beyond all bounds": (["--set", "joint[1].torque=1e200"], ("t = 0",)),
+    "negative tolerance": (["--tolerance=-1"], ("tolerance", "-1")),
+}
+
 TABLES = {
     "bad.csv": "time;joint[1].torque\n0;1\n1,2,3\n4\n",
     "no_time.csv": "t,joint[1].torque\n0,1\n1,2\n",
@@ -83,6 +88,7 @@ TABLES = {
 }
 
 
+@pytest.mark.parametrize("kind", KINDS[:1])
 @pytest.mark.parametrize(("arguments", "words"), SIMULATE.values(), ids=SIMULATE.keys())
 def test_simulate(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
     """Every mistake is found before anything is written, even when another output was asked for."""
@@ -94,12 +100,19 @@ def test_simulate(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_
     refused("simulate", fmu(links=2), *stop, *chosen, folder=tmp_path, words=words)
 
 
+@pytest.mark.parametrize(("arguments", "words"), REFUSED_BY_THE_FMU.values(), ids=REFUSED_BY_THE_FMU.keys())
+def test_what_the_fmu_refuses_is_passed_on(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
+    """The FMU's own words, once."""
+    refused("simulate", fmu(links=2), "--stop", "0.1", *arguments, "-o", "result.csv", folder=tmp_path, words=words)
+
+
 def write_zip(file: Path, contents: dict[str, str]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in contents.items():
             archive.writestr(name, text)
 
 
+@pytest.mark.parametrize("kind", KINDS[:1])
 def test_files_that_are_no_fmu(fmu: Build, tmp_path: Path) -> None:
     whole = fmu(links=2).read_bytes()
     (tmp_path / "text.fmu").write_text("this is no zip file")

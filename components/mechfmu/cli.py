@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -209,5 +210,9 @@ def progress_bar(title: str, stop: float) -> Iterator[Any]:
         yield lambda t: progress.update(task, completed=t)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def entry() -> NoReturn:
+    """The console command. It leaves without the interpreter's clean-up, in which the library of a Python FMU that was run sometimes crashes."""
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

@@ -6,6 +6,7 @@ after both. Most hosts run with logging off and would show nothing but a status,
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import importlib
@@ -49,6 +50,7 @@ def told(method):
             return method(self, *args)
         except Exception as error:
             self.tell(error)
+            self.stay_alive()
             raise
 
     return call
@@ -65,6 +67,12 @@ class MechanismSlave(Fmi2Slave):
 
     def tell(self, error):
         print(f"[{self.instance_name}] {error}", file=sys.stderr)
+
+    def stay_alive(self):
+        """After an exception pythonfmu gives up its references to the instance, its class and its log, but goes on using them: a host that
+        made a second call would crash. One more reference to each makes up for it."""
+        for thing in (self, type(self), self.log_queue):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
     def refuse_foreign_core(self):
         """All Python FMUs of a process share their modules by name. The names carry a hash, so FMUs of different versions live side
@@ -154,6 +162,8 @@ class MechanismSlave(Fmi2Slave):
 
     @told
     def _set_fmu_state(self, state):
+        if not isinstance(state, instance.Snapshot):
+            raise core.mechanisms.UserError("this is no state of this FMU")
         self.model.restore(state)
 
     @staticmethod
@@ -162,4 +172,7 @@ class MechanismSlave(Fmi2Slave):
 
     @staticmethod
     def _fmu_state_from_bytes(state):
-        return instance.Snapshot.from_bytes(state)
+        try:
+            return instance.Snapshot.from_bytes(state)
+        except (ValueError, TypeError, KeyError):
+            return None  # refused when it is set: here there is no instance to report by

@@ -38,6 +38,7 @@ class TreeMechanism(Mechanism):
 
     moving = False  # the base follows acceleration inputs
     elastic_stops = False  # joints with limits are held back there
+    has_start = True  # the start of the joints is a set of parameters
     start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # default start of joints, by name, where it is not zero
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
     tip_offset: tuple[float, ...] = (0.0, 0.0, 0.0)  # of the tip in the frame of the last body
@@ -207,10 +208,9 @@ class TreeMechanism(Mechanism):
         return [j for j, joint in enumerate(self.tree.joints) if joint.kind in ("spherical", "free")]
 
     @cached_property
-    def _euler(self) -> list[int]:
-        """Frames of the middle turn of Euler and Cardan joints: where their angles are singular depends on it."""
-        at = self._frames[1]
-        return [at[j] - 1 for j, joint in enumerate(self.tree.joints) if joint.kind in ("euler_zxz", "cardan_xyz", "cardan_zyx")]
+    def _angled(self) -> list[int]:
+        """Joints with Euler or Cardan angles."""
+        return [j for j, joint in enumerate(self.tree.joints) if joint.kind in ("euler_zxz", "cardan_xyz", "cardan_zyx")]
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
@@ -234,7 +234,10 @@ class TreeMechanism(Mechanism):
         return self.table.x.pack(**named)
 
     def requirements(self, p: Array) -> Array:
-        """Inertias that a real body can have: tr J / 2 E - J is positive semidefinite (J is then too, and obeys the triangle inequality)."""
+        """Inertias that a real body can have: tr J / 2 E - J is positive semidefinite (J is then too, and obeys the triangle inequality).
+
+        And a start that is one: quaternions that can be brought to length one, Euler angles that are not at their singularity.
+        """
         p = self.table.p(p)
         found = []
         for i in range(len(self._massive)):
@@ -249,11 +252,24 @@ class TreeMechanism(Mechanism):
             for minor in minors[1:]:
                 least = np.minimum(least, minor)
             found.append(least + 1e-30)
+        for j in self._balls if self.has_start else ():
+            e = getattr(p, f"e_start_{j}")
+            found.append(np.sum(e * e) - 1e-12)
+        for j in self._angled if self.has_start else ():
+            found.append(_sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1]) - STOP_BELOW)
         return np.stack(found) if found else np.zeros(0)
 
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)" for i in self._massive)
+        return (
+            *(f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)" for i in self._massive),
+            *(f"{self.joint_label(j)}: its quaternion_start is zero, which is no orientation" for j in self._balls if self.has_start),
+            *(
+                f"{self.joint_label(j)}: its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): use quaternions"
+                for j in self._angled
+                if self.has_start
+            ),
+        )
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
@@ -313,11 +329,11 @@ class TreeMechanism(Mechanism):
 
     @property
     def guard_count(self) -> int:  # type: ignore[override]
-        return 2 if self._euler else 0
+        return 2 if self._angled else 0
 
     @property
     def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
-        if not self._euler:
+        if not self._angled:
             return {}
         return {
             0: Note(f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): use state=quaternion"),
@@ -325,17 +341,16 @@ class TreeMechanism(Mechanism):
         }
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        if not self._euler:
+        if not self._angled:
             return np.zeros(0)
         least = self._sines(x[: self.nq])
         return np.stack([least - WARN_BELOW, least - STOP_BELOW])
 
     def _sines(self, q: Array) -> Array:
-        frames, _, _ = self._frames
+        frames, at, _ = self._frames
         least = 1.0 + 0.0 * q[0]
-        for k in self._euler:
-            zxz = frames[k].axis == 0  # z, x, z is singular where the middle angle is 0; x, y, z and z, y, x where it is a right angle
-            least = np.minimum(least, np.abs(np.sin(q[frames[k].q]) if zxz else np.cos(q[frames[k].q])))
+        for j in self._angled:
+            least = np.minimum(least, _sine(self.tree.joints[j].kind, q[frames[at[j] - 1].q]))  # the frame of the middle turn
         return least
 
     # --- the drawing --------------------------------------------------------------------------------------------------
@@ -465,6 +480,11 @@ def _beyond(q: Array, joint: Joint) -> Array:
     return above + below
 
 
+def _sine(kind: str, angle: Array) -> Array:
+    """|sin phi_2|: 0 where the angles are singular. Of z, x, z that is at 0 of the middle angle; of x, y, z and z, y, x at a right angle."""
+    return np.abs(np.sin(angle) if kind == "euler_zxz" else np.cos(angle))
+
+
 def _units(joint: Joint, quaternions: bool = True) -> list[str]:
     """The units of a joint's coordinates, the four of a quaternion left out on request."""
     units = []
@@ -483,8 +503,10 @@ def _start_symbol(symbol: str) -> str:
     return f"{word}_start_{number}"
 
 
-def _start_angle(joint: Joint) -> float:
-    """Zero, or the nearest value within the limits."""
+def _start_angle(joint: Joint) -> float | tuple[float, ...]:
+    """Zero, or the nearest value within the limits; z-x-z angles start where they are furthest from their singularity."""
+    if joint.kind == "euler_zxz":
+        return (0.0, np.pi / 2, 0.0)
     return float(np.clip(0.0, -np.inf if joint.lower is None else joint.lower, np.inf if joint.upper is None else joint.upper)) if joint.rates == 1 else 0.0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..engines.instance import Instance
-from ..mechanisms import Mechanism
+from ..mechanisms import Mechanism, UserError
 from .documentation import index_html
 
 REFERENCE_TOLERANCE = 1e-9
@@ -20,10 +20,17 @@ REFERENCE_TIME = 1.0  # s: long enough to show a wrong model, short enough for c
 def common_contents(mechanism: Mechanism, starts: Mapping[str, float]) -> dict[str, bytes]:
     """Archive name -> content."""
     return {
-        "model.png": (mechanism.folder / "icon.png").read_bytes(),
+        "model.png": _own_file(mechanism, "icon.png"),
         "documentation/index.html": index_html(mechanism, starts).encode(),
         "documentation/reference_result.csv": reference_result(mechanism, starts).encode(),
     }
+
+
+def _own_file(mechanism: Mechanism, name: str) -> bytes:
+    path = mechanism.folder / name
+    if not path.exists():
+        raise UserError(f"the mechanism {mechanism.key} has no file {name} in its folder (icons are drawn by build_scripts/make_pictures.py)")
+    return path.read_bytes()
 
 
 def reference_result(mechanism: Mechanism, starts: Mapping[str, float]) -> str:

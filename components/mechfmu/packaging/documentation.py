@@ -27,7 +27,7 @@ SECTIONS: tuple[tuple[str, tuple[Role, ...]], ...] = (
 
 
 def index_html(mechanism: Mechanism, starts: Mapping[str, float]) -> str:
-    options = ", ".join(f"{k} = {v}" for k, v in mechanism.options.items())
+    options = ", ".join(f"{k} = {v}" for k, v in mechanism.options.items() if k != "model") or "no options"
     about = (mechanism.folder / "about.html").read_text(encoding="utf-8")
     tables = "".join(_table(title, mechanism.table.of(*roles), starts) for title, roles in SECTIONS)
     return (

@@ -43,6 +43,8 @@ def animate(result: Result, file: str | Path | None = None, fps: float = 25.0, s
         clock.set_text(f"t = {result.t[frames[i]]:5.2f} s")
         return [trail, *lines, clock]
 
+    figure.canvas.draw()
+    figure.set_layout_engine("none")  # laid out once, not again for every frame
     film = FuncAnimation(figure, draw, frames=len(frames), interval=1000 / fps, blit=False)
     if file is None:
         plt.show()

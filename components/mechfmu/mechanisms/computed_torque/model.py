@@ -59,6 +59,10 @@ class ComputedTorque(TreeMechanism):
             tree.check()
         except ModelError as error:
             raise UserError(str(error)) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"option model is no description of a tree: {error}") from None
+        if not any(joint.rates for joint in tree.joints):
+            raise UserError("no joint of the tree can move")
         for joint in tree.joints:
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")
@@ -87,6 +91,7 @@ class ComputedTorque(TreeMechanism):
     def project(self, x: Array, d: Array, p: Array) -> Array:
         return x
 
+    has_start = False
     guard_count = 0  # type: ignore[assignment]
     guard_notes = {}  # type: ignore[assignment]
 

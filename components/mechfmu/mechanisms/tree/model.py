@@ -9,6 +9,7 @@ from pathlib import Path
 from ...core.tree import Body, Joint, ModelError
 from ...core.tree import Tree as TreeData
 from ..contract import Option, UserError
+from ..table import Row
 from ..trees import TreeMechanism
 
 EXAMPLE = TreeData(
@@ -56,7 +57,19 @@ class Tree(TreeMechanism):
             raise UserError(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"option model is no description of a tree: {error}") from None
+        if not any(joint.rates for joint in tree.joints):
+            raise UserError("no joint of the tree can move")
         return tree
+
+    def rows(self) -> tuple[Row, ...]:
+        """Those of any tree, unless a joint has the name of something else."""
+        rows = super().rows()
+        taken: set[str] = set()
+        for name in (name for row in rows for name in row.names()):
+            if name in taken:
+                raise UserError(f"joint {name.partition('.')[0]}: rename it, the FMU has a variable {name} of its own")
+            taken.add(name)
+        return rows
 
     @property
     def name(self) -> str:
