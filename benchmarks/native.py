@@ -88,7 +88,8 @@ def package_folder(name: str) -> Path:
 
 def pinocchio_loop() -> ctypes.CDLL:
     prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
-    eigen = next(e for e in (prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3") if e.exists())
+    places = [prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3"]  # of cmeel-eigen; casadi brings it too
+    eigen = next((place for place in places if place.exists()), None) or sys.exit("the headers of Eigen are missing: pip install cmeel-eigen")
     definitions = ("PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
                    "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12")  # fmt: skip
     return compiled_loop(
@@ -175,7 +176,7 @@ class Case:
         return self._peer(loop.pinocchio_burst, chain, qdd), qdd
 
     def mujoco(self) -> tuple[Burst, np.ndarray]:
-        import mujoco
+        import mujoco  # type: ignore[import-untyped]
 
         p, loop, qdd = self.p, mujoco_loop(), np.zeros_like(self.q)
         spec = mujoco.MjSpec()  # and not XML, whose reader refuses a thousand nested bodies
@@ -242,7 +243,7 @@ class Host:
         seconds = self.loop.host_steps(self.host, ctypes.c_double(STEP), ctypes.c_size_t(STEPS))
         if seconds < 0:
             sys.exit("a step failed")
-        return seconds / STEPS
+        return float(seconds) / STEPS
 
     def crowd(self, count: int) -> tuple[float, float]:
         """CPU seconds and bytes of one more instance, initialized and after its first step."""
@@ -281,7 +282,7 @@ def unpacked(fmu: Path, folder: Path) -> tuple[Path, str]:
 
 def counted_states(chain: LinkChain, folder: Path) -> np.ndarray:
     """The states at which a run of the FMU evaluates the rates: the same C code, built with a counter around them."""
-    guid, counter = "counted", (C_FILES / "counted_rates.c").read_text()
+    guid, counter = "counted", (C_FILES / "counted_rates.inc").read_text()
     text = model_c(chain, guid, {})
     for old, new in ((".rates = model_rates", ".rates = counted_rates"), ("const Model model =", f"{counter}\nconst Model model =")):
         assert text.count(old) == 1
@@ -313,7 +314,7 @@ def bare_burst(chain: LinkChain, states: np.ndarray) -> Burst:
 
     def burst(_: int) -> float:
         assert kept
-        return loop.rates_burst(functions.engine_rates, *arguments) * count
+        return float(loop.rates_burst(functions.engine_rates, *arguments) * count)
 
     return burst
 
@@ -449,7 +450,7 @@ def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -
         progress("steps of the Python FMU")
         python = python_fmu_step(python_fmu, folder / "python", max(3, rounds // 5))
         progress("steps with the numpy engine")
-        numpy = instance_step("numpy", max(2, rounds // 20))
+        numpy = instance_step("numpy", max(2, rounds // 60))
         progress(f"{CROWD} instances")
         instance_seconds, instance_bytes = crowd_apart(binary, guid)
     report.line("10 ms step, native FMU, C host", 10, native, f"{STEP / native:.0f} times real time")
@@ -488,7 +489,7 @@ def main() -> int:
         return 0
     if not sys.platform.startswith("linux") or not shutil.which("g++"):
         sys.exit("this benchmark needs Linux and g++")
-    rounds = 20 if options.quick else 150
+    rounds = 30 if options.quick else 300
     report = Report()
     with console.status("") as status:
         report_evaluations(report, rounds, status.update)

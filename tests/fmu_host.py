@@ -15,12 +15,12 @@ import tempfile
 from itertools import count
 from typing import Any
 
-sys.modules["mechfmu"] = None  # type: ignore[assignment]  # importing it raises ImportError
-
 import fmpy
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave, fmi2CallbackAllocateMemoryTYPE, fmi2CallbackFreeMemoryTYPE, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 from fmpy.logging import addLoggerProxy
+
+sys.modules["mechfmu"] = None  # type: ignore[assignment]  # importing it raises ImportError
 
 answers = os.fdopen(os.dup(1), "w")  # nothing an FMU prints can get between the answers
 noise = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)

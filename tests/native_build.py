@@ -82,9 +82,7 @@ class Native:
     def __init__(self, store: Path):
         self.store = store
 
-    def fmu(
-        self, mechanism: Mechanism, platforms: Sequence[str] | None = None, compiler: str | None = None, start: Mapping[str, float] | None = None
-    ) -> Path:
+    def fmu(self, mechanism: Mechanism, platforms: Sequence[str] | None = None, compiler: str | None = None, start: Mapping[str, float] | None = None) -> Path:
         """The FMU file."""
         parts = [repr(mechanism), *(platforms or ()), *filter(None, [compiler]), *(f"{k}={v}" for k, v in (start or {}).items())]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mechfmu.mechanisms.contract import Array, Mechanism, Option
+from mechfmu.mechanisms.contract import Array, Mechanism, Note, Option
 from mechfmu.mechanisms.table import Row
 
 FILES = Path(__file__).parent / "extra_mechanisms" / "bouncing_ball"  # about.html and icon.png, which every mechanism must have
@@ -146,3 +146,37 @@ class Wheel(Mechanism):
 
     def project(self, x: Array, d: Array, p: Array) -> Array:
         return x / np.sqrt(np.sum(x**2))
+
+
+class Watched(Mechanism):
+    """A point that moves on evenly; at 1 m it says so, at 2 m it cannot go on."""
+
+    key = "watched"
+    title = "A point on a line with an end"
+    guard_count = 2
+    guard_notes = {0: Note("the end is near (50 % of the way)"), 1: Note("the end is reached", stop=True)}
+    stop_time = 1.0
+
+    @cached_property
+    def folder(self) -> Path:
+        return FILES
+
+    def rows(self) -> tuple[Row, ...]:
+        return (
+            Row("v", "speed", "parameter", "speed", "m/s", start=0.5),
+            Row("s0", "position_start", "parameter", "position at the start", "m"),
+            Row("s", "position", "state", "position", "m"),
+        )
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        return np.stack([self.table.p(p).s0]), np.zeros(0)
+
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.stack([self.table.p(p).v])
+
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        s = self.table.x(x).s
+        return np.stack([1.0 - s, 2.0 - s])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from native_build import C, RUNTIME, Native, zig
+from native_build import RUNTIME, C, Native, zig
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
 ARRIVED, EVENT, TOO_MANY_STEPS, STEP_TOO_SMALL = range(4)
@@ -82,7 +82,17 @@ class Solver:
         self._c.access_solver_size.restype = c_size_t
         self._c.access_step.restype = c_double
         self._c.access_solver_size.argtypes = [c_size_t, c_size_t]
-        self._c.access_run.argtypes = [c_void_p, POINTER(CProblem), POINTER(COptions), POINTER(CMemory), c_double, POINT, POINT, POINTER(c_size_t), POINTER(c_long)]
+        self._c.access_run.argtypes = [
+            c_void_p,
+            POINTER(CProblem),
+            POINTER(COptions),
+            POINTER(CMemory),
+            c_double,
+            POINT,
+            POINT,
+            POINTER(c_size_t),
+            POINTER(c_long),
+        ]
         self._c.access_step.argtypes = [c_void_p, POINTER(CProblem), c_int, c_double, c_double, c_double, POINT, c_size_t, POINT, POINT]
 
     def _room(self, problem: Problem) -> Any:

@@ -1,6 +1,6 @@
 """Runs one FMU in a host other than FMPy and prints its trajectory as JSON. Executed in a process of its own, without mechfmu.
 
-    python other_hosts.py libcosim|ecos FMU JOB        JOB: {"start": {name: value}, "step": h, "count": n, "outputs": [names]}
+python other_hosts.py libcosim|ecos FMU JOB        JOB: {"start": {name: value}, "step": h, "count": n, "outputs": [names]}
 """
 
 from __future__ import annotations

@@ -37,9 +37,10 @@ def test_five_seconds_of_the_arm(tree_fmu: BuildTree, host: Host, form: str) -> 
 
 def test_states_of_the_plain_arm(tree_fmu: BuildTree, host: Host) -> None:
     tree = golden_arm("plain", quaternions=False)
-    slave = host.open(tree_fmu(mechanism_of(tree)))
+    weightless = {"gravity": 0.0}  # with weight, the default motion falls into the singular pose, hanging straight
+    slave = host.open(tree_fmu(mechanism_of(tree), weightless))
     for data in ARM["variants"]["plain"]["states"]:
-        started(slave, start_of(tree, data["q"], data["v"], data["tau"]))
+        started(slave, start_of(tree, data["q"], data["v"], data["tau"]) | {"gravity": 9.81})
         assert off_by(slave.get(*names(tree, ACCELERATIONS)), data["qdd"]) < GOLDEN
         assert_golden(slave, tree, data)
 

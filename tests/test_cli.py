@@ -9,8 +9,8 @@ import pytest
 from command_line import done, mechfmu
 from conftest import Build
 from PIL import Image
-from tolerances import IMPORTERS
 from test_model_description import Description
+from tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTEST
 
 from mechfmu import LinkChain, __version__
 from mechfmu.mechanisms import names
@@ -64,20 +64,20 @@ def test_simulate_prints_the_end(fmu: Build, tmp_path: Path) -> None:
 
 def test_simulate_writes_a_table_that_numpy_reads(fmu: Build, tmp_path: Path) -> None:
     setting = ["--set", "joint[1].angle_start=0.5", "--set", "joint[2].torque=1.5"]
-    done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.05, "--tolerance", 1e-9, *setting, "-o", "out/result.csv", folder=tmp_path)
+    done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.05, "--tolerance", TIGHT, *setting, "-o", "out/result.csv", folder=tmp_path)
     data = read(tmp_path / "out" / "result.csv")
-    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.05, start={"joint[1].angle_start": 0.5, "joint[2].torque": 1.5}, tolerance=1e-9)
+    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.05, start={"joint[1].angle_start": 0.5, "joint[2].torque": 1.5}, tolerance=TIGHT)
     assert set(data.dtype.names) == {"time", *wanted.names}
     assert data["time"] == pytest.approx(wanted.t)
     for name in wanted.names:
-        assert data[name] == pytest.approx(wanted[name], abs=1e-6 * max(1.0, np.abs(wanted[name]).max())), name
+        assert data[name] == pytest.approx(wanted[name], abs=COMMUNICATION_STEP * max(1.0, np.abs(wanted[name]).max())), name
 
 
 def test_simulate_with_inputs_from_a_table(fmu: Build, tmp_path: Path) -> None:
     """Against the library with the same inputs: a linear torque between the samples of the table, sampled at every step."""
     rows = ["time,joint[1].torque,tip.force_y", "0,0,0", "0.2,4,-1", "0.5,-2,3"]
     (tmp_path / "inputs.csv").write_text("\n".join(rows) + "\n")
-    text = done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.01, "--tolerance", 1e-9, "--input", "inputs.csv", "-o", "result.csv", folder=tmp_path)
+    text = done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.01, "--tolerance", TIGHT, "--input", "inputs.csv", "-o", "result.csv", folder=tmp_path)
     assert "Warning" not in text, "inputs that are not in the table keep their start values; that is nothing to warn of"
     data = read(tmp_path / "result.csv")
 
@@ -85,9 +85,9 @@ def test_simulate_with_inputs_from_a_table(fmu: Build, tmp_path: Path) -> None:
         return lambda t: float(np.interp(t, [0, 0.2, 0.5], values))
 
     inputs = {"joint[1].torque": sampled([0, 4, -2]), "tip.force_y": sampled([0, -1, 3])}
-    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.01, inputs=inputs, tolerance=1e-9)
+    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.01, inputs=inputs, tolerance=TIGHT)
     for name in ("joint[1].angle", "joint[2].rate", "energy.input"):
-        assert data[name] == pytest.approx(wanted[name], abs=1e-6), name
+        assert data[name] == pytest.approx(wanted[name], abs=COMMUNICATION_STEP), name
     quiet = LinkChain(links=2).simulate(stop=0.5, step=0.01)
     assert np.abs(data["joint[1].angle"] - quiet["joint[1].angle"]).max() > 0.01
 
@@ -100,9 +100,9 @@ def test_tolerance_of_the_solver_can_be_set(fmu: Build, tmp_path: Path) -> None:
         data = read(tmp_path / "result.csv")
         return np.array([data[f"joint[{k}].angle"][-1] for k in (1, 2, 3)])
 
-    reference = end("--tolerance", 1e-12)
-    assert np.abs(end("--set", "solver.relative_tolerance=1e-11") - reference).max() < 1e-9
-    assert np.abs(end() - reference).max() > 1e-9
+    reference = end("--tolerance", TIGHTEST)
+    assert np.abs(end("--set", f"solver.relative_tolerance={TIGHTEST}") - reference).max() < CLOSED_FORM
+    assert np.abs(end() - reference).max() > CLOSED_FORM
 
 
 def test_plot_and_animation(fmu: Build, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,25 +108,35 @@ def test_what_the_fmu_refuses_is_passed_on(fmu: Build, arguments: list[str], wor
     refused("simulate", fmu(links=2), "--stop", "0.1", *arguments, "-o", "result.csv", folder=tmp_path, words=words)
 
 
-def write_zip(file: Path, contents: dict[str, str]) -> None:
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, text in contents.items():
-            archive.writestr(name, text)
+def zipped(name: str, text: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(name, text)
+    return stream.getvalue()
+
+
+NO_FMU: dict[str, Callable[[bytes], bytes]] = {
+    "text": lambda fmu: b"this is no zip file",
+    "empty": lambda fmu: b"",
+    "half": lambda fmu: fmu[: len(fmu) // 2],
+    "scratched": lambda fmu: fmu[:2000] + b"\0" * 3000 + fmu[5000:],
+    "bare": lambda fmu: zipped("readme.txt", "no model description"),
+    "broken": lambda fmu: zipped("modelDescription.xml", "<fmiModelDescription"),
+    "foreign": lambda fmu: zipped("modelDescription.xml", "<html/>"),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS[:1])
-def test_files_that_are_no_fmu(fmu: Build, tmp_path: Path) -> None:
-    whole = fmu(links=2).read_bytes()
-    (tmp_path / "text.fmu").write_text("this is no zip file")
-    (tmp_path / "empty.fmu").write_bytes(b"")
-    (tmp_path / "half.fmu").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "scratched.fmu").write_bytes(whole[:2000] + b"\0" * 3000 + whole[5000:])
+@pytest.mark.parametrize("damage", NO_FMU.values(), ids=NO_FMU.keys())
+def test_files_that_are_no_fmu(fmu: Build, damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    (tmp_path / "some.fmu").write_bytes(damage(fmu(links=2).read_bytes()))
+    refused("simulate", "some.fmu", "--stop", "0.1", folder=tmp_path, words=("some.fmu",))
+
+
+def test_an_fmu_that_is_missing_or_a_folder(tmp_path: Path) -> None:
     (tmp_path / "folder.fmu").mkdir()
-    write_zip(tmp_path / "bare.fmu", {"readme.txt": "no model description"})
-    write_zip(tmp_path / "broken.fmu", {"modelDescription.xml": "<fmiModelDescription"})
-    write_zip(tmp_path / "foreign.fmu", {"modelDescription.xml": "<html/>"})
-    for name in ("none.fmu", "text.fmu", "empty.fmu", "half.fmu", "scratched.fmu", "folder.fmu", "bare.fmu", "broken.fmu", "foreign.fmu"):
-        refused("simulate", name, "--stop", "0.1", folder=tmp_path, words=(name,))
+    refused("simulate", "none.fmu", folder=tmp_path, words=("none.fmu", "no file"))
+    refused("simulate", "folder.fmu", folder=tmp_path, words=("folder.fmu",))
 
 
 def test_no_traceback_even_for_nothing_at_all(tmp_path: Path) -> None:

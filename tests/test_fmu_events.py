@@ -9,7 +9,7 @@ from conftest import Build
 from fmu_client import Host, Refused
 from test_events import impacts, on_paper
 from test_model_description import Description
-from tolerances import EVENT_TIME
+from tolerances import EVENT_TIME, IMPACT_STATE
 
 pytestmark = pytest.mark.usefixtures("extra_mechanisms")
 
@@ -23,7 +23,7 @@ def test_the_ball_bounces_as_on_paper(fmu: Build, host: Host, restitution: float
     for i in range(1, int(1.43 / step) + 1):
         slave.step(step, (i - 1) * step)
         if np.abs(impacts(restitution, 10) - i * step).min() > EVENT_TIME:
-            assert slave.get(*VALUES) == pytest.approx(on_paper(restitution, i * step), abs=10 * EVENT_TIME), f"t = {i * step}"
+            assert slave.get(*VALUES) == pytest.approx(on_paper(restitution, i * step), abs=IMPACT_STATE), f"t = {i * step}"
 
 
 def test_the_file_of_a_mechanism_with_events(fmu: Build) -> None:

@@ -45,9 +45,10 @@ def test_no_trace_of_the_builder_in_the_file(fmu: Build) -> None:
             assert not [path for path in paths if path in content], name
 
 
-@pytest.mark.parametrize(
-    "change", (dict(links=3), dict(links=2, base="moving"), dict(links=2, mass=11.0), dict(links=2, start={"gravity": 9.8})), ids=("links", "base", "mass", "start")
-)  # fmt: skip
+CHANGES = {"links": dict(links=3), "base": dict(links=2, base="moving"), "mass": dict(links=2, mass=11.0), "start": dict(links=2, start={"gravity": 9.8})}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_the_guid_changes_with_the_options(fmu: Build, change: dict) -> None:
     assert guid(fmu(**change)) != guid(fmu(links=2))
 

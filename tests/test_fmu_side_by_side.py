@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from conftest import Build
 from fmu_client import Host, Refused
+from tolerances import COMMUNICATION_STEP, IDENTITY, TIGHT
 
 from mechfmu import LinkChain
 
@@ -40,8 +41,8 @@ def test_two_models_in_one_process(fmu: Build, fresh_host: Host, tmp_path: Path)
 def test_both_kinds_in_one_process(fresh_host: Host, tmp_path: Path) -> None:
     files = LinkChain(links=2).build(tmp_path, kind="both")
     assert len(files) == 2
-    rows = [fresh_host.open(file, file.name).initialize(tolerance=1e-9).run([0.02] * 5, OUTPUTS) for file in files]
-    assert rows[0] == pytest.approx(rows[1], abs=1e-6)
+    rows = [fresh_host.open(file, file.name).initialize(tolerance=TIGHT).run([0.02] * 5, OUTPUTS) for file in files]
+    assert rows[0] == pytest.approx(rows[1], abs=COMMUNICATION_STEP)
 
 
 def build_with_another_core(kind: str, folder: Path) -> Path:
@@ -64,7 +65,7 @@ def test_two_versions_of_the_library_live_side_by_side(fmu: Build, kind: str, fr
     old, new = fmu(links=2), build_with_another_core(kind, tmp_path)
     slaves = [fresh_host.open(old, "old").initialize(), fresh_host.open(new, "new").initialize(), fresh_host.open(old, "old again").initialize()]
     accelerations = [slave["joint[1].acceleration"] for slave in slaves]
-    assert accelerations[1] == pytest.approx(-accelerations[0], rel=1e-9)
+    assert accelerations[1] == pytest.approx(-accelerations[0], rel=IDENTITY)
     assert accelerations[2] == accelerations[0] != 0
     rows = [slave.run([0.02] * 5, OUTPUTS) for slave in slaves]
     assert np.array_equal(rows[0], rows[2])

@@ -15,7 +15,19 @@ from chains import general_parameters
 from conftest import Build
 from fmu_client import Host, Slave
 from scipy.integrate import solve_ivp
-from tolerances import COMMUNICATION_STEP, GOLDEN_ANGLE, GOLDEN_RATE, IMPORTERS, REFERENCE_RESULT, STIFF, TIGHT
+from tolerances import (
+    CAPPED,
+    COMMUNICATION_STEP,
+    DEFAULT,
+    GOLDEN_ANGLE,
+    GOLDEN_RATE,
+    IMPORTERS,
+    REFERENCE_RESULT,
+    SOLVER_SETTING,
+    STIFF,
+    TIGHT,
+    TIGHTEST,
+)
 
 from mechfmu import LinkChain
 from mechfmu.engines import engine
@@ -105,10 +117,10 @@ def test_the_communication_step_does_not_matter(fmu: Build, host: Host) -> None:
 
 def test_the_default_tolerance_holds_for_any_step_too(fmu: Build, host: Host) -> None:
     """Without a tolerance from the host the parameter rules, 1e-6 by default."""
-    reference = end_of(host.open(fmu(links=3), "tight").initialize(tolerance=1e-11), [0.037] * 54)
+    reference = end_of(host.open(fmu(links=3), "tight").initialize(tolerance=TIGHTEST), [0.037] * 54)
     for h, count in ((0.037, 54), (0.999, 2)):
         end = end_of(host.open(fmu(links=3), f"{h}").initialize(), [h] * count)
-        assert 0 < np.abs(end - reference).max() < 100 * 1e-6
+        assert 0 < np.abs(end - reference).max() < DEFAULT
 
 
 def test_tolerance_of_the_experiment_overrides_the_parameter(fmu: Build, host: Host) -> None:
@@ -116,11 +128,9 @@ def test_tolerance_of_the_experiment_overrides_the_parameter(fmu: Build, host: H
         slave = host.open(fmu(links=3), name).initialize({"solver.relative_tolerance": parameter}, tolerance)
         return float(np.abs(end_of(slave, [0.999, 0.999]) - reference).max())
 
-    reference = end_of(host.open(fmu(links=3), "reference").initialize(tolerance=1e-12), [0.999, 0.999])
-    loose = error("loose", 1e-3, None)
-    assert error("parameter", 1e-10, None) < 1e-7 < loose
-    assert error("experiment", 1e-3, 1e-10) < 1e-7
-    assert error("overridden", 1e-10, 1e-3) > 1e-7
+    reference = end_of(host.open(fmu(links=3), "reference").initialize(tolerance=TIGHTEST), [0.999, 0.999])
+    assert error("parameter", 1e-10, None) < SOLVER_SETTING < error("loose", 1e-3, None)
+    assert error("experiment", 1e-3, 1e-10) < SOLVER_SETTING < error("overridden", 1e-10, 1e-3)
 
 
 def test_largest_internal_step_is_honoured(fmu: Build, host: Host) -> None:
@@ -130,9 +140,8 @@ def test_largest_internal_step_is_honoured(fmu: Build, host: Host) -> None:
         slave = host.open(fmu(links=3), f"{max_step}").initialize({"solver.max_step": max_step}, 1e-2)
         return float(np.abs(end_of(slave, [0.111] * 18) - reference).max())
 
-    reference = end_of(host.open(fmu(links=3), "reference").initialize(tolerance=1e-12), [0.111] * 18)
-    assert error(2e-3) < 1e-8
-    assert error(0.0) > 1e-5
+    reference = end_of(host.open(fmu(links=3), "reference").initialize(tolerance=TIGHTEST), [0.111] * 18)
+    assert error(2e-3) < CAPPED < error(0.0)
 
 
 def test_a_time_that_does_not_start_at_zero(fmu: Build, host: Host) -> None:

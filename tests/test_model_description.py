@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Build
 from fmu_client import Host
+from tolerances import SAME_NUMBER
 
 LINKS = 3
 EACH = range(1, LINKS + 1)
@@ -111,7 +112,7 @@ def test_units_are_defined_with_si_exponents_and_degrees(description: Descriptio
     assert units["N.m"].find("BaseUnit").attrib == {"kg": "1", "m": "2", "s": "-2"}
     degree = units["rad"].find("DisplayUnit")
     assert degree.attrib["name"] == "deg"
-    assert float(degree.attrib["factor"]) == pytest.approx(57.29577951308232, rel=1e-15)
+    assert float(degree.attrib["factor"]) == pytest.approx(57.29577951308232, rel=SAME_NUMBER)
 
 
 def test_limits_are_declared(description: Description) -> None:

@@ -18,8 +18,8 @@ from native_tolerances import LOOPS, SAME_OPERATIONS, TANGENT
 
 from mechfmu import LinkChain
 from mechfmu.engines import c_code, c_model, rolling
-from mechfmu.engines.tracing import traced
 from mechfmu.engines.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
+from mechfmu.engines.tracing import traced
 
 pytest_plugins = ("native_fixtures",)
 
@@ -109,7 +109,7 @@ def test_every_constant(tmp_path: Path, value: float) -> None:
 
 def test_an_unknown_operation_is_refused_by_name() -> None:
     x = casadi.SX.sym("x")
-    with pytest.raises(NotImplementedError, match="weird: CasADi operation .* has no C form"):
+    with pytest.raises(NotImplementedError, match=r"weird: CasADi operation .* has no C form"):
         c_function(casadi.Function("weird", [x], [casadi.erfinv(x)]), "weird")
 
 
@@ -386,7 +386,7 @@ def test_loops_are_found_where_they_are() -> None:
     numbers = np.column_stack([first, second, np.zeros_like(first)])
     (loop,) = rolling.find_loops(signature, numbers)
     assert loop.period == 3 and loop.turns >= 11
-    assert 4 <= loop.first and loop.end <= 40
+    assert loop.first >= 4 and loop.end <= 40
 
 
 def test_a_repetition_with_an_irregular_operand_is_no_loop() -> None:

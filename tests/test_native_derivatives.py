@@ -210,7 +210,9 @@ def test_asking_for_derivatives_changes_nothing(native: Native, mode: str) -> No
 def test_what_cannot_be_differentiated_is_refused(native: Native, mode: str, unknown: str, known: str, text: str) -> None:
     instance = in_mode(loaded(native, "3 links"), mode, seed=0)
     before = instance.bytes()
-    status = instance("fmi2GetDirectionalDerivative", references(instance.refs([unknown])), 1, references(instance.refs([known])), 1, reals([1.0]), reals([0.0]))
+    status = instance(
+        "fmi2GetDirectionalDerivative", references(instance.refs([unknown])), 1, references(instance.refs([known])), 1, reals([1.0]), reals([0.0])
+    )
     assert status == ERROR
     assert re.search(text, instance.said)
     assert instance.bytes() == before

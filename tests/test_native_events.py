@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+from ctypes import byref
 from pathlib import Path
 
 import numpy as np
 import pytest
 from native_build import Native, extra, run
-from native_fmi import ERROR, MODEL_EXCHANGE, Component, Fmu, integers, reals, references
-from native_mechanisms import Driven, TwoBalls, Wheel
+from native_fmi import DISCARD, ERROR, MODEL_EXCHANGE, OK, WARNING, Component, EventInfo, Fmu, integers, reals, references
+from native_mechanisms import Driven, TwoBalls, Watched, Wheel
 from native_tolerances import IMPACT, IMPACT_CVODE
 from scipy.integrate import solve_ivp
 
@@ -425,3 +426,72 @@ def test_fmpys_model_exchange_stays_on_the_constraint(native: Native, tmp_path: 
     rows = in_fmpy(native.fmu(Wheel()), tmp_path, type="ModelExchange", stop=1.0, step=0.1, tolerance=1e-8, output=["x", "y"], events=False)
     assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1e-9)
     assert rows[-1, 1:] == pytest.approx([math.cos(2.0), math.sin(2.0)], abs=IMPACT_CVODE)
+
+
+# --- guards that have something to say --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def watched(native: Native) -> Fmu:
+    return Fmu(Watched(), native.binary(Watched()))
+
+
+def test_a_warning_on_the_way(watched: Fmu) -> None:
+    """The step is made, and the host is told."""
+    instance = watched.open(logging=True).initialize({"speed": 1.0})
+    assert instance("fmi2DoStep", 0.0, 1.5, 1) == WARNING
+    ((_, status, category, text),) = instance.log
+    assert (status, category) == (WARNING, "logStatusWarning")
+    assert text.replace("%%", "%") == "at t = 1 s: the end is near (50 % of the way)"
+    assert instance["position"] == pytest.approx(1.5)
+    assert instance("fmi2DoStep", 1.5, 0.1, 1) == OK, "once is enough"
+
+
+def test_a_stop_on_the_way(watched: Fmu) -> None:
+    """The step is discarded, says why, and the instance is where it was."""
+    instance = watched.open().initialize({"speed": 1.0})
+    instance("fmi2DoStep", 0.0, 1.5, 1)
+    before = instance.bytes()
+    assert instance("fmi2DoStep", 1.5, 1.0, 1) == DISCARD
+    assert "stopped at t = 2 s: the end is reached" in instance.said
+    assert instance.bytes() == before
+    assert instance("fmi2DoStep", 1.5, 0.4, 1) == OK
+
+
+def test_a_start_beyond_the_end_is_refused(watched: Fmu) -> None:
+    instance = watched.open().enter({"position_start": 3.0})
+    instance.get("time")
+    before = instance.bytes()
+    assert instance("fmi2ExitInitializationMode") == ERROR
+    assert "the end is reached" in instance.said
+    assert instance.bytes() == before, "an error leaves the instance as it was"
+    instance.set({"position_start": 0.5})
+    assert instance("fmi2ExitInitializationMode") == OK
+
+
+def test_a_start_beyond_the_warning_is_told(watched: Fmu) -> None:
+    instance = watched.open(logging=True).enter({"position_start": 1.5})
+    assert instance("fmi2ExitInitializationMode") == WARNING
+    assert "the end is near" in instance.said
+    instance.step(0.1)
+
+
+@pytest.mark.parametrize(("position", "ends"), ((1.1, False), (2.1, True)))
+def test_notes_in_model_exchange(watched: Fmu, position: float, ends: bool) -> None:
+    """The end is announced by terminateSimulation, which a host reads only if the call has not failed."""
+    instance = watched.open(MODEL_EXCHANGE, logging=True).continuous()
+    instance.do("fmi2SetTime", position)
+    instance.set_states([position])
+    instance.completed_step()
+    instance.do("fmi2EnterEventMode")
+    info = EventInfo()
+    assert instance("fmi2NewDiscreteStates", byref(info)) in (OK, WARNING), instance.said
+    assert bool(info.terminateSimulation) is ends
+    assert ("the end is reached" if ends else "the end is near") in instance.said
+
+
+@pytest.mark.parametrize("speed", (1.5, 3.0), ids=("warning", "stop"))
+@pytest.mark.filterwarnings("ignore:at t = :RuntimeWarning")
+def test_a_model_that_ends_early_can_be_built(native: Native, speed: float) -> None:
+    """The reference result inside the FMU covers the first second; a motion that ends before must not prevent the build."""
+    assert native.fmu(Watched(), start={"speed": speed}).exists()

@@ -97,9 +97,7 @@ def decay(rate: float) -> Function:
 
 
 OSCILLATOR = Known("oscillator", lambda t, x: (x[1], -x[0]), lambda t: np.array([math.cos(t), -math.sin(t)]), 20.0)
-CLOCKED = Known(
-    "non-autonomous", lambda t, x: (x[0] * np.cos(t), -2 * t * x[1] * x[1]), lambda t: np.array([math.exp(math.sin(t)), 1 / (1 + t * t)]), 10.0
-)
+CLOCKED = Known("non-autonomous", lambda t, x: (x[0] * np.cos(t), -2 * t * x[1] * x[1]), lambda t: np.array([math.exp(math.sin(t)), 1 / (1 + t * t)]), 10.0)
 KEPLER = Known("Kepler", kepler, kepler_solution, 20.0)
 CLOSED = Known("Arenstorf", arenstorf, lambda t: ARENSTORF, PERIOD)  # known at the start and after a period
 DECAY = Known("decay to a cosine", decay(10.0), lambda t: np.array([math.cos(t)]), 10.0)

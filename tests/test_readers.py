@@ -81,7 +81,7 @@ ROBOT = """<?xml version="1.0"?>
     <limit effort="0" velocity="1" lower="7" upper="-7"/>
   </joint>
   <link name="slider"><inertial>
-    <origin xyz="0.05 0 0"/><mass value="0.75"/>
+    <origin xyz="0.05 0.02 0.03"/><mass value="0.75"/>
     <inertia ixx="0.006" ixy="0" ixz="0" iyy="0.007" iyz="0" izz="0.008"/>
   </inertial></link>
   <joint name="rail" type="prismatic">
@@ -491,15 +491,14 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal() -> None:
 
 
 LAUGHS = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
-ENTITIES = {
-    "internal": '<!DOCTYPE robot [<!ENTITY a "toy">]><robot name="&a;"/>',
-    "external": '<!DOCTYPE robot [<!ENTITY a SYSTEM "file://{secret}">]><robot name="r">&a;</robot>',
-    "external subset": '<!DOCTYPE robot SYSTEM "file://{secret}"><robot name="r"/>',
-    "parameter": '<!DOCTYPE robot [<!ENTITY % a SYSTEM "file://{secret}"> %a;]><robot name="r"/>',
-    "network": '<!DOCTYPE robot SYSTEM "http://127.0.0.1:9/robot.dtd"><robot name="r"/>',
-    "laughs": '<!DOCTYPE r [<!ENTITY e0 "ha">'
-    + "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
-    + ']><robot name="&e11;">&e11;</robot>',
+ENTITIES = {  # what stands between <!DOCTYPE robot and > in an otherwise valid file, whose name is &a;
+    "unused": "",
+    "internal": '[<!ENTITY a "toy">]',
+    "external": '[<!ENTITY a SYSTEM "file://{secret}">]',
+    "external subset": 'SYSTEM "file://{secret}"',
+    "parameter": '[<!ENTITY % b SYSTEM "file://{secret}"> %b; <!ENTITY a "toy">]',
+    "network": 'SYSTEM "http://127.0.0.1:9/robot.dtd"',
+    "laughs": f'[<!ENTITY e0 "ha">{LAUGHS}<!ENTITY a "&e11;">]',
 }
 
 
@@ -507,13 +506,17 @@ ENTITIES = {
 @pytest.mark.parametrize("kind", ENTITIES)
 def test_entities_are_never_read(kind: str, encoding: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    secret.write_text("<!ENTITY x 'top secret'>")
-    text = f'<?xml version="1.0" encoding="{encoding}"?>\n' + ENTITIES[kind].replace("{secret}", secret.as_posix())
+    secret.write_text("<!ENTITY a 'top secret'>")
+    declared = ENTITIES[kind].replace("{secret}", secret.as_posix())
+    text = ROBOT.replace('version="1.0"', f'version="1.0" encoding="{encoding}"').replace("<!-- every joint type -->", f"<!DOCTYPE robot {declared}>")
+    text = text.replace('name="toy"', 'name="toy"' if kind == "unused" else 'name="&a;"')
     with pytest.raises(UserError) as caught:
         read_urdf(text.encode(encoding))
     assert "secret" not in str(caught.value)
-    if encoding == "utf-8":
-        assert str(caught.value) == "description:2: a DOCTYPE is not allowed in a robot description"
+    if encoding == "utf-8" or (encoding == "utf-16" and kind in ("unused", "internal")):
+        assert str(caught.value) == f"description:{2 if encoding == 'utf-8' else 1}: a DOCTYPE is not allowed in a robot description"
+    else:  # the parser may refuse what was declared before we see the DOCTYPE
+        assert re.match(r"description:\d+: (a DOCTYPE is not allowed|is not valid XML)", str(caught.value))
 
 
 def test_xinclude_is_not_followed(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from tree_tolerances import TRAJECTORY_TOLERANCE
 from mechfmu.engines import NAMES
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 
-
 AS_TREES = [(variant, form, engine) for variant in ARM["variants"] for form in FORMS for engine in NAMES]
 
 

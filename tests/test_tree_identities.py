@@ -199,7 +199,9 @@ def test_both_state_forms_give_the_same_motion() -> None:
 def test_a_free_body_keeps_its_momentum() -> None:
     com, inertia = np.array([0.1, -0.2, 0.3]), (0.3, 0.5, 0.6, 0.02, -0.03, 0.01)
     tree = Tree("stone", (Body("stone", 2.0, tuple(com), inertia),), (Joint("fly", "free", "stone"),))
-    start = {"gravity": 0.0, "fly.speed_start[1]": 1.0, "fly.speed_start[2]": -0.5} | {f"fly.rate_start[{k}]": w for k, w in enumerate((1.0, 2.0, -0.7), start=1)}
+    start = {"gravity": 0.0, "fly.speed_start[1]": 1.0, "fly.speed_start[2]": -0.5} | {
+        f"fly.rate_start[{k}]": w for k, w in enumerate((1.0, 2.0, -0.7), start=1)
+    }
     start |= {f"tip.offset_{a}": com[i] for i, a in enumerate(XYZ)}  # the tip is the mass centre
     result = mechanism_of(tree).simulate(stop=3.0, step=0.1, start=start, tolerance=1e-11)
     velocity = column(result, [f"tip.velocity_{a}" for a in XYZ])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from mechfmu.packaging.build import build
 def tree_fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildTree:
     """tree_fmu(mechanism): its FMU of this kind, built when first asked for, by one worker while the others wait. Not to be changed."""
 
-    def get(mechanism: Mechanism) -> Path:
-        place = fmu_store / f"{kind}-{mechanism.name}-{hashlib.sha256(repr(mechanism).encode()).hexdigest()[:12]}"
+    def get(mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Path:
+        place = fmu_store / f"{kind}-{mechanism.name}-{hashlib.sha256(f'{mechanism!r} {start}'.encode()).hexdigest()[:12]}"
         building = place.with_suffix(".building")
         while not place.exists():
             try:
@@ -29,7 +30,7 @@ def tree_fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactor
             try:
                 if not place.exists():
                     fresh = tmp_path_factory.mktemp("fmu")
-                    build(mechanism, fresh, kind=kind)
+                    build(mechanism, fresh, kind=kind, start=start)
                     fresh.rename(place)
             finally:
                 building.rmdir()

@@ -34,6 +34,9 @@ SAME_MOTION = 1e-7
 BALANCE = 1e-7
 """J per J of the largest term over a trajectory at 1e-9: the energies are integrated with the same error control as the states."""
 
+STOP_BALANCE = 1e-6
+"""J per J of kinetic energy at 1e-9: a stop's force has a kink where it begins, which the solver steps over; 1e-7 seen over ten impacts."""
+
 CONSERVED = 1e-8
 """Momentum, relative to its size, over a trajectory at 1e-11."""
 

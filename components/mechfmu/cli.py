@@ -15,8 +15,11 @@ from rich.table import Table
 from rich.tree import Tree as RichTree
 
 from . import __version__, mechanisms
-from .mechanisms import Mechanism, UserError
+from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
+
+PICTURES = (".png", ".svg", ".pdf")
+FILMS = (".gif", ".html")
 
 OUT = Console()
 ERR = Console(stderr=True)
@@ -154,6 +157,14 @@ def run_simulate(options: argparse.Namespace) -> None:
     for file in (options.output, options.plot, options.animate):
         _refuse_unwritable(file)
     description = read_description(options.fmu)
+    signals = options.signals.split(",") if options.signals else None
+    outputs = [v.name for v in description.modelVariables if v.causality == "output"]
+    for name in signals or ():
+        if name not in outputs:
+            raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+    for file, allowed in ((options.plot, PICTURES), (options.animate, FILMS)):
+        if file and not file.endswith(allowed):
+            raise UserError(f"cannot draw into {file}: the file must end in {' or '.join(allowed)}")
     experiment = description.defaultExperiment
     stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
     if options.step is not None:
@@ -164,7 +175,7 @@ def run_simulate(options: argparse.Namespace) -> None:
     if options.output:
         result.to_csv(options.output)
     if options.plot:
-        result.plot(options.signals.split(",") if options.signals else None, options.plot)
+        result.plot(signals, options.plot)
     if options.animate:
         with ERR.status(f"drawing {options.animate}"):
             result.animate(options.animate)

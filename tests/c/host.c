@@ -74,8 +74,9 @@ int main(int argc, char **argv) {
     must(call_fmi2SetupExperiment(c, fmi2True, tolerance, 0, fmi2False, 0) == fmi2OK, "fmi2SetupExperiment");
     must(call_fmi2EnterInitializationMode(c) == fmi2OK, "fmi2EnterInitializationMode");
     must(call_fmi2ExitInitializationMode(c) == fmi2OK, "fmi2ExitInitializationMode");
-    for (int i = 0; i < count; i++) {
-        must(call_fmi2DoStep(c, i * step, step, fmi2True) == fmi2OK, "fmi2DoStep");
+    double t = 0;
+    for (int i = 0; i < count; i++, t += step) {
+        must(call_fmi2DoStep(c, t, step, fmi2True) == fmi2OK, "fmi2DoStep");
         must(call_fmi2GetReal(c, references, n, values) == fmi2OK, "fmi2GetReal");
         for (size_t k = 0; k < n; k++) printf("%.17g%c", values[k], k + 1 < n ? ' ' : '\n');
     }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import json
 import math
 import zipfile
@@ -98,6 +101,9 @@ def simulate_fmu(
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
         values[name] = _start_value(variables[name], value)
+    if tolerance is None:
+        tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
+    inputs = _read_inputs(input_csv, variables, values)
     complaints: list[str] = []
 
     def logger(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
@@ -108,15 +114,18 @@ def simulate_fmu(
         progress(t)
         return True
 
+    said = io.StringIO()  # a Python FMU writes its messages to standard error of this process
     try:
-        data = fmpy.simulate_fmu(
-            str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
-            input=_read_inputs(input_csv, variables), step_finished=step_finished, validate=False, logger=logger, debug_logging=True,
-        )  # fmt: skip
-    except UserError:
-        raise
+        with contextlib.redirect_stderr(said):
+            data = fmpy.simulate_fmu(
+                str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
+                input=inputs, step_finished=step_finished, validate=False, logger=logger, debug_logging=True,
+            )  # fmt: skip
+        if data["time"][-1] < t_stop - 1e-6 * t_step:  # a discarded step ends FMPy's simulation without an error
+            raise RuntimeError(f"it stopped at t = {data['time'][-1]:g} s")
     except Exception as error:
-        raise UserError(f"{Path(fmu).name} did not run to the end: {complaints[-1] if complaints else error}") from None
+        own = [line.partition("] ")[2] for line in said.getvalue().splitlines() if line.startswith("[")]
+        raise UserError(f"{Path(fmu).name} did not run to the end: {(own or complaints or [str(error)])[-1]}") from None
     names = [n for n in data.dtype.names if n != "time"]
     constants = {v.name: float(v.start) for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
     constants |= {k: float(v) for k, v in values.items() if k in constants}
@@ -128,6 +137,8 @@ def simulate_fmu(
 
 def _start_value(variable: Any, value: Any) -> Any:
     """A value, perhaps text from a command line, as FMPy wants it for this variable."""
+    if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
+        raise UserError(f"{variable.name} cannot be set: it is computed")
     items = {i.name: int(i.value) for i in variable.declaredType.items or ()} if variable.type == "Enumeration" and variable.declaredType else {}
     if variable.type in ("String", "Boolean"):
         return value
@@ -148,24 +159,41 @@ def mechanism_of(fmu: str | Path) -> Mechanism | None:
             return None
 
 
-def _read_inputs(file: str | Path | None, variables: Mapping[str, Any]) -> np.ndarray | None:
+def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:
+    """The table of inputs over time; inputs that are not in it keep their start values."""
     if file is None:
         return None
     try:
-        data = np.genfromtxt(file, delimiter=",", names=True, deletechars="", replace_space=" ", encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read the inputs from {file}: {error}") from None
-    names = [n.strip('"') for n in data.dtype.names or ()]
-    data.dtype.names = tuple(names)
-    if not names or names[0] != "time":
-        raise UserError(f"{file}: the first column must be time")
+        with Path(file).open(newline="", encoding="utf-8") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise UserError(f"cannot read the inputs from {file}: {getattr(error, 'strerror', None) or error}") from None
+    names = [name.strip() for name in rows[0]] if rows else []
+    if not names or names[0] != "time" or len(rows) < 2:
+        raise UserError(f"{file}: it must be a table whose first column is time, with a line of names and at least one of numbers")
+    inputs = {v.name: v for v in variables.values() if v.causality == "input"}
     for name in names[1:]:
-        if name not in variables or variables[name].causality != "input":
-            raise UserError(f"{file}: {name} is no input{near(name, [v.name for v in variables.values() if v.causality == 'input'])}")
-    for name in names:
-        if not np.all(np.isfinite(data[name])):
-            raise UserError(f"{file}: column {name} has a missing or non-finite value")
-    return np.atleast_1d(data)
+        if name not in inputs:
+            raise UserError(f"{file}: {name} is no input{near(name, inputs)}")
+    table = {name: [_cell(file, row, names, k) for row in rows[1:]] for k, name in enumerate(names)}
+    if np.any(np.diff(table["time"]) < 0):
+        raise UserError(f"{file}: time goes back")
+    for name, variable in inputs.items():
+        table.setdefault(name, [float(values.get(name, variable.start or 0.0))] * (len(rows) - 1))
+    data = np.zeros(len(rows) - 1, dtype=[(name, float) for name in table])
+    for name, column in table.items():
+        data[name] = column
+    return data
+
+
+def _cell(file: str | Path, row: list[str], names: list[str], k: int) -> float:
+    try:
+        number = float(row[k])
+    except (ValueError, IndexError):
+        number = math.nan
+    if len(row) != len(names) or not math.isfinite(number):
+        raise UserError(f"{file}: column {names[k]} has a missing or bad value in the line {','.join(row)}")
+    return number
 
 
 def _shown(variable: Any, description: ModelDescription) -> Shown:

@@ -66,7 +66,7 @@ def read_toml(path_or_text: Source) -> Tree:
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with told_to_user(where):
         try:
-            text = data.decode("utf-8-sig").replace("\r\n", "\n")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise Fault("is not UTF-8 text", data.count(b"\n", 0, error.start) + 1) from None
         given = _parsed(text)

@@ -1,0 +1,147 @@
+"""Real robots from their URDF files against Pinocchio, which reads the same files by itself: through the library and through the FMUs."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import files
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from chains import off_by
+from fmu_client import Host
+from tree_cases import BuildTree, Point, engine_of
+from tree_tolerances import ROBOTS
+
+from mechfmu.mechanisms import UserError
+from mechfmu.mechanisms.tree.model import Tree
+
+pytest_plugins = ["tree_fixtures"]
+
+WHERE = {"ur5": ("ur5_robot.urdf", "fixed"), "panda": ("panda.urdf", "fixed"), "solo12": ("solo12.urdf", "free")}
+STATES = 3
+
+
+def file_of(robot: str) -> Path:
+    """In the installed package of robot descriptions."""
+    listed = files("example-robot-data")
+    assert listed is not None
+    (found,) = [f for f in listed if f.name == WHERE[robot][0]]
+    return Path(str(found.locate()))
+
+
+@dataclass
+class Robot:
+    """A robot in both programs, and states of it."""
+
+    tree: Tree
+    model: pin.Model
+
+    def point(self, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
+        """Pinocchio's q, v and tau, and the same as start values and inputs. Joints are matched by name."""
+        random = np.random.default_rng(seed)
+        q, v, tau = pin.neutral(self.model), random.uniform(-1.0, 1.0, self.model.nv), random.uniform(-5.0, 5.0, self.model.nv)
+        start: dict[str, float] = {}
+        joints = {joint.name: joint for joint in self.tree.tree.joints}
+        for k in range(1, self.model.njoints):
+            name, at_q, at_v = self.model.names[k], self.model.idx_qs[k], self.model.idx_vs[k]
+            if self.model.nvs[k] == 6:
+                (name,) = (j.name for j in self.tree.tree.joints if j.kind == "free")
+                e = random.normal(size=4)
+                e /= np.linalg.norm(e)
+                r = random.uniform(-1.0, 1.0, 3)
+                q[at_q : at_q + 7] = [*r, *e[1:], e[0]]
+                A = pin.Quaternion(*e).toRotationMatrix()
+                start |= {f"{name}.position_start[{i + 1}]": r[i] for i in range(3)} | {f"{name}.quaternion_start[{i + 1}]": e[i] for i in range(4)}
+                start |= {f"{name}.speed_start[{i + 1}]": x for i, x in enumerate(A @ v[at_v : at_v + 3])}  # here of the world, there of the body
+                start |= {f"{name}.rate_start[{i + 1}]": x for i, x in enumerate(v[at_v + 3 : at_v + 6])}
+                start |= {f"{name}.force[{i + 1}]": x for i, x in enumerate(A @ tau[at_v : at_v + 3])}
+                start |= {f"{name}.torque[{i + 1}]": x for i, x in enumerate(tau[at_v + 3 : at_v + 6])}
+                continue
+            assert self.model.nqs[k] == 1, name
+            low, high = max(self.model.lowerPositionLimit[at_q], -3.0), min(self.model.upperPositionLimit[at_q], 3.0)
+            q[at_q] = random.uniform(low, high)
+            words = ("angle", "rate", "torque") if joints[name].kind == "revolute" else ("position", "speed", "force")
+            start |= {f"{name}.{words[0]}_start": q[at_q], f"{name}.{words[1]}_start": v[at_v], f"{name}.{words[2]}": tau[at_v]}
+            start |= {f"{name}.damping": 0.0, f"{name}.friction": 0.0}  # Pinocchio's aba has neither
+        return q, v, tau, {name: float(value) for name, value in start.items()}
+
+    def accelerations(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, float]:
+        """Pinocchio's, by the names of the FMU."""
+        a = np.array(pin.aba(self.model, self.model.createData(), q, v, tau))
+        found: dict[str, float] = {}
+        for k in range(1, self.model.njoints):
+            name, at_q, at_v = self.model.names[k], self.model.idx_qs[k], self.model.idx_vs[k]
+            if self.model.nvs[k] == 6:
+                (name,) = (j.name for j in self.tree.tree.joints if j.kind == "free")
+                A = pin.Quaternion(q[at_q + 6], *q[at_q + 3 : at_q + 6]).toRotationMatrix()
+                linear = A @ (a[at_v : at_v + 3] + np.cross(v[at_v + 3 : at_v + 6], v[at_v : at_v + 3]))
+                found |= {f"{name}.linear_acceleration[{i + 1}]": x for i, x in enumerate(linear)}
+                found |= {f"{name}.angular_acceleration[{i + 1}]": x for i, x in enumerate(a[at_v + 3 : at_v + 6])}
+            else:
+                found[f"{name}.acceleration"] = a[at_v]
+        return found
+
+
+@lru_cache
+def robot_of(name: str) -> Robot:
+    base = WHERE[name][1]
+    text = re.sub(r"<mimic[^>]*/>", "", file_of(name).read_text())  # a finger that follows another: both programs let it move on its own
+    model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if base == "free" else pin.buildModelFromXML(text)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "robot.urdf"
+        file.write_text(text)
+        return Robot(Tree.from_file(file, base=base), model)
+
+
+@pytest.fixture(params=WHERE)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return robot_of(request.param)
+
+
+@pytest.mark.parametrize("engine", ("numpy", "casadi"))
+def test_accelerations_in_the_library(robot: Robot, engine: str) -> None:
+    engine_of(engine, robot.tree)
+    for seed in range(STATES):
+        q, v, tau, start = robot.point(seed)
+        wanted = robot.accelerations(q, v, tau)
+        found = Point(robot.tree, start, engine=engine).get(*wanted)
+        assert off_by(found, list(wanted.values())) < ROBOTS
+
+
+def test_accelerations_of_the_fmus(robot: Robot, tree_fmu: BuildTree, host: Host) -> None:
+    slave = host.open(tree_fmu(robot.tree))
+    for seed in range(STATES):
+        q, v, tau, start = robot.point(seed)
+        wanted = robot.accelerations(q, v, tau)
+        slave.reset()
+        slave.initialize(start)
+        assert off_by(slave.get(*wanted), list(wanted.values())) < ROBOTS
+
+
+def test_every_joint_of_the_file_is_there(robot: Robot) -> None:
+    """Degrees of freedom and moving mass are Pinocchio's; a robot half read would have others."""
+    assert robot.tree.nv == robot.model.nv
+    moves = {"": False}
+    for joint in robot.tree.tree.joints:
+        moves[joint.child] = moves[joint.parent] or joint.kind != "fixed"
+    assert sum(body.mass for body in robot.tree.tree.bodies if moves[body.name]) == pytest.approx(pin.computeTotalMass(robot.model), rel=1e-12)
+
+
+def test_limits_of_the_file_are_limits_of_the_variables() -> None:
+    robot = robot_of("panda")
+    for k in range(1, robot.model.njoints):
+        name, at = robot.model.names[k], robot.model.idx_qs[k]
+        joint = next(j for j in robot.tree.tree.joints if j.name == name)
+        start = robot.tree.table.by_name[f"{name}.{'angle' if joint.kind == 'revolute' else 'position'}_start"]
+        assert (start.row.min, start.row.max) == (robot.model.lowerPositionLimit[at], robot.model.upperPositionLimit[at])
+        assert start.row.min <= start.start <= start.row.max
+
+
+def test_mimic_joints_are_refused_by_name() -> None:
+    with pytest.raises(UserError, match=r"panda\.urdf:\d+: joint panda_finger_joint2: mimic is unsupported"):
+        Tree.from_file(file_of("panda"))
