@@ -123,8 +123,8 @@ def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> Non
     assert mechfmu("simulate", fmu(links=2), "--stop", 0.1, folder=tmp_path).stderr.strip() == ""
 
 
-def test_hosts_agree_with_the_command_line(fmu: Build, kind: str, tmp_path: Path) -> None:
-    """--start at build and --set at run time are two ways to the same motion."""
+def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:
+    """--start and --set are two ways to the same motion."""
     done("build", "link_chain", "--kind", kind, "--option", "links=2", "--start", "joint[2].rate_start=2", folder=tmp_path)
     (built,) = tmp_path.glob("*.fmu")
     done("simulate", built, "--stop", 0.2, "-o", "built.csv", folder=tmp_path)

@@ -42,33 +42,44 @@ class Robot:
     model: pin.Model
 
     def point(self, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
-        """Pinocchio's q, v and tau, and the same as start values and inputs. Joints are matched by name."""
-        random = np.random.default_rng(seed)
-        q, v, tau = pin.neutral(self.model), random.uniform(-1.0, 1.0, self.model.nv), random.uniform(-5.0, 5.0, self.model.nv)
+        """Pinocchio's q, v and tau, and the same as start values and inputs. Joints are matched by name.
+
+        The torques are those of accelerations of like size in all joints: one light finger must not dwarf the others.
+        """
+        random, model = np.random.default_rng(seed), self.model
+        q = np.array([random.uniform(max(low, -3.0), min(high, 3.0)) for low, high in zip(model.lowerPositionLimit, model.upperPositionLimit, strict=True)])
+        for k in self._free():
+            e = random.normal(size=4)
+            q[model.idx_qs[k] : model.idx_qs[k] + 7] = [*random.uniform(-1.0, 1.0, 3), *(e / np.linalg.norm(e))]
+        v, wanted = random.uniform(-1.0, 1.0, (2, model.nv))
+        tau = np.array(pin.rnea(model, model.createData(), q, v, 5.0 * wanted))
+        kinds = {joint.name: joint.kind for joint in self.tree.tree.joints}
         start: dict[str, float] = {}
-        joints = {joint.name: joint for joint in self.tree.tree.joints}
-        for k in range(1, self.model.njoints):
-            name, at_q, at_v = self.model.names[k], self.model.idx_qs[k], self.model.idx_vs[k]
-            if self.model.nvs[k] == 6:
-                (name,) = (j.name for j in self.tree.tree.joints if j.kind == "free")
-                e = random.normal(size=4)
-                e /= np.linalg.norm(e)
-                r = random.uniform(-1.0, 1.0, 3)
-                q[at_q : at_q + 7] = [*r, *e[1:], e[0]]
-                A = pin.Quaternion(*e).toRotationMatrix()
-                start |= {f"{name}.position_start[{i + 1}]": r[i] for i in range(3)} | {f"{name}.quaternion_start[{i + 1}]": e[i] for i in range(4)}
-                start |= {f"{name}.speed_start[{i + 1}]": x for i, x in enumerate(A @ v[at_v : at_v + 3])}  # here of the world, there of the body
-                start |= {f"{name}.rate_start[{i + 1}]": x for i, x in enumerate(v[at_v + 3 : at_v + 6])}
-                start |= {f"{name}.force[{i + 1}]": x for i, x in enumerate(A @ tau[at_v : at_v + 3])}
-                start |= {f"{name}.torque[{i + 1}]": x for i, x in enumerate(tau[at_v + 3 : at_v + 6])}
+        for k in range(1, model.njoints):
+            name, at_q, at_v = model.names[k], model.idx_qs[k], model.idx_vs[k]
+            if k in self._free():
+                name, A = self._free_name(), self._turned(q, at_q)
+                groups = {"position_start": q[at_q : at_q + 3], "quaternion_start": q[[at_q + 6, at_q + 3, at_q + 4, at_q + 5]],
+                          "speed_start": A @ v[at_v : at_v + 3], "rate_start": v[at_v + 3 : at_v + 6],  # speeds: here the world's, there the body's
+                          "force": A @ tau[at_v : at_v + 3], "torque": tau[at_v + 3 : at_v + 6]}  # fmt: skip
+                start |= {f"{name}.{word}[{i + 1}]": x for word, values in groups.items() for i, x in enumerate(values)}
                 continue
-            assert self.model.nqs[k] == 1, name
-            low, high = max(self.model.lowerPositionLimit[at_q], -3.0), min(self.model.upperPositionLimit[at_q], 3.0)
-            q[at_q] = random.uniform(low, high)
-            words = ("angle", "rate", "torque") if joints[name].kind == "revolute" else ("position", "speed", "force")
+            assert model.nqs[k] == 1, name
+            words = ("angle", "rate", "torque") if kinds[name] == "revolute" else ("position", "speed", "force")
             start |= {f"{name}.{words[0]}_start": q[at_q], f"{name}.{words[1]}_start": v[at_v], f"{name}.{words[2]}": tau[at_v]}
             start |= {f"{name}.damping": 0.0, f"{name}.friction": 0.0}  # Pinocchio's aba has neither
         return q, v, tau, {name: float(value) for name, value in start.items()}
+
+    def _free(self) -> list[int]:
+        return [k for k in range(1, self.model.njoints) if self.model.nvs[k] == 6]
+
+    def _free_name(self) -> str:
+        (name,) = (j.name for j in self.tree.tree.joints if j.kind == "free")
+        return name
+
+    @staticmethod
+    def _turned(q: np.ndarray, at: int) -> np.ndarray:
+        return pin.Quaternion(q[at + 6], *q[at + 3 : at + 6]).toRotationMatrix()
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, float]:
         """Pinocchio's, by the names of the FMU."""
@@ -76,9 +87,8 @@ class Robot:
         found: dict[str, float] = {}
         for k in range(1, self.model.njoints):
             name, at_q, at_v = self.model.names[k], self.model.idx_qs[k], self.model.idx_vs[k]
-            if self.model.nvs[k] == 6:
-                (name,) = (j.name for j in self.tree.tree.joints if j.kind == "free")
-                A = pin.Quaternion(q[at_q + 6], *q[at_q + 3 : at_q + 6]).toRotationMatrix()
+            if k in self._free():
+                name, A = self._free_name(), self._turned(q, at_q)
                 linear = A @ (a[at_v : at_v + 3] + np.cross(v[at_v + 3 : at_v + 6], v[at_v : at_v + 3]))
                 found |= {f"{name}.linear_acceleration[{i + 1}]": x for i, x in enumerate(linear)}
                 found |= {f"{name}.angular_acceleration[{i + 1}]": x for i, x in enumerate(a[at_v + 3 : at_v + 6])}

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { LOOKS = 8 }; /* at the guards, in one step */
 enum { SUSPICIONS = 15, DENIALS = 6 }; /* steps that look stiff before the implicit method takes over; steps that clear the suspicion */
 static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
 
@@ -55,16 +56,20 @@ static void between(const Solver *s, int stiff, double theta, double *x) {
         explicit_between(s, theta, x);
 }
 
-/* The moment in the accepted step, as a fraction of it, just after guard k has fallen through zero: regula falsi, Illinois variant. */
-static double fall(Solver *s, const Problem *problem, int stiff, size_t k) {
-    double a = 0, b = 1, ga = s->g_old[k], gb = s->g_new[k];
+static void guards_at(Solver *s, const Problem *problem, int stiff, double theta, double *g) {
+    between(s, stiff, theta, s->stage);
+    problem->guards(problem->context, s->t + theta * s->h, s->stage, g);
+}
+
+/* The moment between fractions a and b of the accepted step just after guard k, with values ga > 0 and gb <= 0 there, has fallen through zero:
+ * regula falsi, Illinois variant, with a bisection now and then. */
+static double fall(Solver *s, const Problem *problem, int stiff, size_t k, double a, double b, double ga, double gb) {
     const double tolerance = fmax(EVENT_TIME_TOLERANCE / s->h, 4 * DBL_EPSILON);
     int side = 0;
     for (int i = 0; i < 200 && b - a > tolerance; i++) {
         double c = i % 3 == 2 ? 0.5 * (a + b) : (a * gb - b * ga) / (gb - ga);
         if (!(c > a && c < b)) c = 0.5 * (a + b);
-        between(s, stiff, c, s->stage);
-        problem->guards(problem->context, s->t + c * s->h, s->stage, s->g_trial);
+        guards_at(s, problem, stiff, c, s->g_trial);
         if (s->g_trial[k] > 0) {
             a = c;
             ga = s->g_trial[k];
@@ -80,25 +85,34 @@ static double fall(Solver *s, const Problem *problem, int stiff, size_t k) {
     return b;
 }
 
-/* The earliest fall in the accepted step: the guard, and the fraction of the step at which it happens; 0 when there is none. */
+/* The earliest fall in the accepted step: the guard, and the fraction of the step at which it happens; 0 when there is none. The guards are looked
+ * at several times within the step, because one may rise and fall again in it, as after a bounce. */
 static int first_fall(Solver *s, const Problem *problem, int stiff, size_t *guard, double *theta) {
-    int found = 0;
-    for (size_t k = 0; k < s->n_guards; k++) {
-        if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
-        if (!found) {
-            if (stiff)
-                implicit_prepare(s);
-            else
-                explicit_prepare(s, problem);
+    if (stiff)
+        implicit_prepare(s);
+    else
+        explicit_prepare(s, problem);
+    problem->guards(problem->context, s->t, s->x, s->g_old);
+    for (int look = 1; look <= LOOKS; look++) {
+        const double a = (double)(look - 1) / LOOKS, b = (double)look / LOOKS;
+        int found = 0;
+        if (look < LOOKS)
+            guards_at(s, problem, stiff, b, s->g_new);
+        else
+            problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+        for (size_t k = 0; k < s->n_guards; k++) {
+            if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
+            const double when = fall(s, problem, stiff, k, a, b, s->g_old[k], s->g_new[k]);
+            if (!found || when < *theta) {
+                *theta = when;
+                *guard = k;
+            }
+            found = 1;
         }
-        const double when = fall(s, problem, stiff, k);
-        if (!found || when < *theta) {
-            *theta = when;
-            *guard = k;
-        }
-        found = 1;
+        if (found) return 1;
+        memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
     }
-    return found;
+    return 0;
 }
 
 /* Hairer's test: the explicit method is at its stability limit in step after step. */
@@ -116,7 +130,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
     const size_t n = s->n;
     const double tolerance = options->relative_tolerance;
     s->steps = 0;
-    if (n == 0) {
+    if (n == 0 || t_end - *t <= 1e-3 * EVENT_TIME_TOLERANCE) { /* nothing to integrate, or only the rest after an event at the very end */
         *t = t_end;
         return ARRIVED;
     }
@@ -124,7 +138,6 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
     memcpy(s->x, x, n * sizeof *x);
     s->t = *t;
     problem->rates(problem->context, s->t, s->x, s->slope);
-    if (s->n_guards) problem->guards(problem->context, s->t, s->x, s->g_old);
     double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
     int rejected = 0;
     Outcome outcome;
@@ -154,19 +167,17 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         const double proposal = s->h * factor;
         wanted = s->h < h ? fmax(wanted, proposal) : proposal;
         rejected = 0;
+        const int was_stiff = memory->stiff;
+        if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
         if (s->n_guards) {
             double theta;
-            problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
-            if (first_fall(s, problem, memory->stiff, guard, &theta)) {
-                between(s, memory->stiff, theta, x);
+            if (first_fall(s, problem, was_stiff, guard, &theta)) {
+                between(s, was_stiff, theta, x);
                 *t = s->t + theta * s->h;
                 memory->step = wanted;
                 return EVENT;
             }
-            memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
         }
-        const int was_stiff = memory->stiff;
-        if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
         s->t = last ? t_end : s->t + s->h;
         memcpy(s->x, s->x_new, n * sizeof *x);
         if (last) {

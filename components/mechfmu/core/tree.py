@@ -19,6 +19,7 @@ kinds about and along the coordinate axes of the joint.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -111,9 +112,9 @@ class Tree:
         if not self.bodies:
             raise ModelError("there is no body")
         for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
-            for name in names:
-                if names.count(name) > 1:
-                    raise ModelError(f"{what} {name}: there are two of this name")
+            name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+            if count > 1:
+                raise ModelError(f"{what} {name}: there are two of this name")
         if [j.child for j in self.joints] != [b.name for b in self.bodies]:
             raise ModelError("every body must hang by one joint, in the same order")
         known = {""}
@@ -125,6 +126,8 @@ class Tree:
             known.add(body.name)
             _check_joint(joint)
             _check_body(body)
+        if not any(joint.rates for joint in self.joints):
+            raise ModelError("no joint of the tree can move")
         self._check_moved_mass()
 
     def _check_moved_mass(self) -> None:
@@ -183,6 +186,7 @@ def _clean(a: np.ndarray) -> np.ndarray:
 
 def _check_joint(joint: Joint) -> None:
     numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping, joint.friction, joint.friction_speed]
+    numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
     if not np.all(np.isfinite(numbers)):
         raise ModelError(f"joint {joint.name}: a number is not finite")
     R = np.reshape(joint.rotation, (3, 3))
@@ -210,7 +214,7 @@ def _check_body(body: Body) -> None:
             raise ModelError(f"body {body.name}: inertia without mass")
         return
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    slack = 1e-9 * max(abs(principal).max(), 1e-12)
+    slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
     if principal[0] < -slack:
         raise ModelError(f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})")
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.integrate import DOP853, LSODA, OdeSolver
@@ -20,6 +21,7 @@ from scipy.optimize import brentq
 EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
 STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
 EVENT_TIME_TOLERANCE = 1e-10  # s
+LOOKS = 8  # at the guards, in one internal step
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3  # the items of solver.method
 
@@ -53,24 +55,21 @@ def integrate(
     method: int = AUTOMATIC,
 ) -> Arrival:  # fmt: skip
     """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free."""
-    if x.size == 0:
+    if x.size == 0 or t_end - t <= EVENT_TIME_TOLERANCE * 1e-3:  # nothing to integrate, or only the rest after an event at the very end
         return Arrival(t_end, x, memory)
     limit = max_step if max_step > 0 else np.inf
     stiff, wanted = method == IMPLICIT or (method == AUTOMATIC and memory.stiff), memory.step
     solver = _start(rates, t, t_end, x, rtol, limit, stiff, wanted)
-    g = guards(t, x) if guards else np.zeros(0)
     for count in range(1, STEP_LIMIT + 1):
         message = solver.step()
         if solver.status == "failed":
             raise IntegrationError(f"the solver stopped at t = {solver.t:g} s: {message}")
         if not np.all(np.isfinite(solver.y)):
             raise IntegrationError(f"the solution is no longer finite at t = {solver.t:g} s")
-        if guards is not None:
-            g_before, g = g, guards(solver.t, solver.y)
-            if event := _first_event(guards, solver, g_before, g):
-                k, t_event = event
-                # a hair beyond the root, so that the guard has really fallen and does not fire again
-                return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k)
+        if guards is not None and (event := _first_event(guards, solver)):
+            k, t_event = event
+            # a hair beyond the root, so that the guard has really fallen and does not fire again
+            return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k)
         if not stiff:
             if solver.status == "running" or solver.h_abs > wanted:
                 wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
@@ -92,15 +91,18 @@ def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, 
     return DOP853(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit, first_step=first)
 
 
-def _first_event(guards: Function, solver: OdeSolver, before: np.ndarray, after: np.ndarray) -> tuple[int, float] | None:
-    """The earliest guard that fell through zero during the solver's last step, and when (just after the root)."""
-    fallen = np.flatnonzero((before > 0) & (after <= 0))
-    if fallen.size == 0:
-        return None
+def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, float] | None:
+    """The earliest fall of a guard through zero during the solver's last step, and when (just after the root).
+
+    Guards are looked at several times within the step: one may rise and fall again in it, as after a bounce.
+    """
     dense = solver.dense_output()
-    times = []
-    for k in fallen:
-        root = brentq(lambda s, k=k: guards(s, dense(s))[k], solver.t_old, solver.t, xtol=EVENT_TIME_TOLERANCE)
-        times.append((min(root + EVENT_TIME_TOLERANCE, solver.t), int(k)))
-    t_event, first = min(times)
-    return first, t_event
+    times = np.linspace(solver.t_old, solver.t, LOOKS + 1)
+    values = [guards(t, dense(t)) for t in times[:-1]] + [guards(solver.t, solver.y)]
+    for (t_a, before), (t_b, after) in pairwise(zip(times, values, strict=True)):
+        fallen = np.flatnonzero((before > 0) & (after <= 0))
+        if fallen.size:
+            roots = [(brentq(lambda s, k=k: guards(s, dense(s))[k], t_a, t_b, xtol=EVENT_TIME_TOLERANCE) if after[k] < 0 else t_b, int(k)) for k in fallen]
+            root, first = min(roots)
+            return first, min(root + EVENT_TIME_TOLERANCE, solver.t)
+    return None
