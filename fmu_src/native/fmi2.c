@@ -229,12 +229,13 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
     for (size_t i = 0; i < model.nx; i++)
         if (!isfinite(dx[i])) return report(self, fmi2Error, "the accelerations at the start are not finite: check masses, inertias and lengths");
     fmi2Status status = fmi2OK;
-    if (model.ng) model.guards(&self->state->t, self->x, self->d, self->u, self->p, self->g, self->work);
+    if (model.ng) model.guards(&self->state->t, self->x, self->d, self->u, self->p, self->g_now, self->work);
     for (size_t k = 0; k < model.ng; k++)
-        if (self->g[k] <= 0 && model.notes[k].text) {
+        if (self->g_now[k] <= 0 && model.notes[k].text) {
             status = tell(self, &model.notes[k], self->state->t);
             if (status == fmi2Error) return status;
         }
+    memcpy(self->g, self->g_now, model.ng * sizeof(double));
     self->state->phase = self->type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
     return status;
 }
@@ -327,14 +328,17 @@ fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t
 typedef struct {
     char format[8];
     char guid[40];
+    int type; /* Co-Simulation or Model Exchange: their phases differ */
+    int unused;
     unsigned long long size;
 } Header;
 
-static Header header(void) {
+static Header header(const Instance *self) {
     Header h;
     memset(&h, 0, sizeof h);
     memcpy(h.format, "mechfmu1", sizeof h.format);
     strncpy(h.guid, model.guid, sizeof h.guid - 1);
+    h.type = self->type;
     h.size = instance_state_size();
     return h;
 }
@@ -342,7 +346,7 @@ static Header header(void) {
 static size_t saved_size(void) { return sizeof(Header) + instance_state_size(); }
 
 static int fits(Instance *self, const void *saved) {
-    const Header expected = header();
+    const Header expected = header(self);
     if (memcmp(saved, &expected, sizeof expected) == 0) return 1;
     report(self, fmi2Error, "this is no state of this FMU");
     return 0;
@@ -353,7 +357,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *saved) {
     REQUIRE(legal(self, &STATE_OF_FMU) && given(self, saved, 1));
     if (!*saved) *saved = malloc(saved_size());
     if (!*saved) return report(self, fmi2Error, "there is not enough memory for the state");
-    const Header h = header();
+    const Header h = header(self);
     memcpy(*saved, &h, sizeof h);
     memcpy((char *)*saved + sizeof h, self->state, instance_state_size());
     return fmi2OK;
@@ -568,7 +572,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     info->valuesOfContinuousStatesChanged = instance_events(self, &told) ? fmi2True : fmi2False;
     if (!told) return fmi2OK;
     info->terminateSimulation = told->stop ? fmi2True : fmi2False;
-    return tell(self, told, self->state->t);
+    return report(self, fmi2Warning, "at t = %s s: %s", number(self->state->t).text, told->text);
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {

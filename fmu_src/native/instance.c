@@ -182,17 +182,21 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         if (outcome == TOO_MANY_STEPS) *why = "too many internal steps: use a smaller communication step or a larger tolerance";
         if (outcome == STEP_TOO_SMALL) *why = "the internal step size became too small: the solution is no longer finite or changes too fast";
         if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
-        if (outcome == EVENT && model.notes[guard].text) {
-            if (model.notes[guard].stop) *why = model.notes[guard].text;
-            *warned = &model.notes[guard];
-            *warned_at = t;
-        }
         if (*why) return 0;
         if (outcome == ARRIVED) break;
-        /* x_dot and d_new are free here: jumps must not write where they read */
-        model.jumps[guard](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
-        memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
-        memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
+        for (size_t k = 0; k < model.ng; k++) {
+            if (k != guard && !solver_fallen(self->solver, k)) continue;
+            if (model.notes[k].text) {
+                *warned = &model.notes[k];
+                *warned_at = t;
+                if (model.notes[k].stop) *why = model.notes[k].text;
+                if (*why) return 0;
+            }
+            /* x_dot and d_new are free here: jumps must not write where they read */
+            model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
+            memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
+            memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
+        }
     }
     for (size_t i = 0; i < model.nx; i++)
         if (!isfinite(self->x_new[i])) {

@@ -38,6 +38,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
 
 long solver_steps(const Solver *s) { return s->steps; }
 
+int solver_fallen(const Solver *s, size_t k) { return s->g_old[k] > 0 && s->g_trial[k] <= 0; }
+
 /* A first step from the size of the state and its slope: the explicit Euler step that changes the state by a hundredth of itself. */
 static double first_step(const Solver *s, double tolerance) {
     double size = 0, slope = 0;
@@ -100,16 +102,23 @@ static int first_fall(Solver *s, const Problem *problem, int stiff, size_t *guar
             guards_at(s, problem, stiff, b, s->g_new);
         else
             problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
-        for (size_t k = 0; k < s->n_guards; k++) {
-            if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
-            const double when = fall(s, problem, stiff, k, a, b, s->g_old[k], s->g_new[k]);
-            if (!found || when < *theta) {
-                *theta = when;
-                *guard = k;
+        double together = 0; /* the end of the moment in which guards fall together */
+        for (int round = 0; round < 2; round++)
+            for (size_t k = 0; k < s->n_guards; k++) {
+                if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
+                const double when = fall(s, problem, stiff, k, a, b, s->g_old[k], s->g_new[k]);
+                if (round == 0 && (!found || when < *theta)) {
+                    *theta = when;
+                    *guard = k;
+                }
+                if (round == 1 && when <= *theta + 2 * EVENT_TIME_TOLERANCE / s->h) together = fmax(together, when);
+                found = 1;
             }
-            found = 1;
+        if (found) {
+            *theta = together;
+            guards_at(s, problem, stiff, together, s->g_trial);
+            return 1;
         }
-        if (found) return 1;
         memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
     }
     return 0;
@@ -170,7 +179,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         const int was_stiff = memory->stiff;
         if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
         if (s->n_guards) {
-            double theta;
+            double theta = 1;
             if (first_fall(s, problem, was_stiff, guard, &theta)) {
                 between(s, was_stiff, theta, x);
                 *t = s->t + theta * s->h;

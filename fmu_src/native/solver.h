@@ -38,9 +38,12 @@ typedef struct Solver Solver;
 size_t solver_size(size_t n, size_t n_guards);
 Solver *solver_init(void *memory, size_t n, size_t n_guards);
 
-/* From (*t, x) to t_end or to the first event, whose guard is then *guard. On failure *t and x are where it stopped. */
+/* From (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure *t and x are where it stopped. */
 Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                    double t_end, double *t, double *x, size_t *guard);
+
+/* Whether guard k has fallen by the event with which the last run ended: several may fall together. */
+int solver_fallen(const Solver *solver, size_t k);
 
 /* Steps taken (accepted and rejected) by the last run. */
 long solver_steps(const Solver *solver);

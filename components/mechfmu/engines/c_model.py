@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import casadi
@@ -29,7 +30,7 @@ PREAMBLE = """\
 def model_c(mechanism: Mechanism, guid: str, starts: Mapping[str, float]) -> str:
     """The C source of a mechanism with some start values changed."""
     codes = [c_function(graph, f"model_{graph.name()}") for graph in graphs(mechanism)]
-    functions = "\n".join(code.text.replace(f"\nvoid {code.name}(", f"\nstatic void {code.name}(") for code in codes)
+    functions = "\n".join(re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes)
     return "\n".join([PREAMBLE, functions, tables(mechanism, guid, starts, codes)])
 
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -139,7 +140,7 @@ class CompiledInstance:
         self._fmi.fmi2DoStep.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
         self._message = ""
         self._callbacks = _Callbacks(logger=_LOGGER(self._log))  # kept alive as long as the instance
-        component = self._fmi.fmi2Instantiate(mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 0)
+        component = self._fmi.fmi2Instantiate(mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 1)
         if not component:
             raise UserError(self._message)
         self._component = ctypes.c_void_p(component)
@@ -156,9 +157,11 @@ class CompiledInstance:
         self._message = message.decode(errors="replace")
 
     def _do(self, status: int) -> None:
-        if status == 2:
+        if status == 1:
+            warnings.warn(self._message, RuntimeWarning, stacklevel=3)
+        elif status == 2:
             raise IntegrationError(self._message)
-        if status:
+        elif status:
             raise UserError(self._message)
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:

@@ -83,7 +83,8 @@ def compile_library(folder: Path, sources: list[str], target: Path, platform_nam
             for triple in chosen.targets:
                 part = Path(temporary) / triple / target.name
                 part.parent.mkdir()
-                _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, "-o", str(part)], folder)
+                named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
+                _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *named, "-o", str(part)], folder)
                 parts.append(part)
         else:
             raise UserError(f"compiler {compiler}: must be zig or cc")
