@@ -52,11 +52,12 @@ STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 
 CROWD = 10_000  # instances in one process
 
 NOTES = (
-    "CPU time of one thread, the best of many short bursts; the bursts of contenders that are compared alternate.",
+    "CPU time of one thread, the fastest tenth of many short bursts; the bursts of contenders that are compared alternate.",
     "Engine c keeps all parameters variable and computes joint moments (springs, dampers, friction) and the energy balance as well. "
     "It is planar; Pinocchio and MuJoCo are general and carry full spatial data, mj_forward computes more than accelerations and factorises "
     "the mass matrix, which for a chain is cubic in n. The ratios show the price of generality, not quality.",
-    "The directional derivative is that of rates and outputs together. Builds: wall clock, one platform, empty compiler cache.",
+    "The directional derivative is that of rates and outputs together. The native FMU runs in a C host, the Python FMU, whose engine is "
+    "casadi, in FMPy. Builds: wall clock, one platform, empty compiler cache.",
     "Pinocchio's code is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB at n = 1000: no figure.",
 )
 
@@ -113,13 +114,16 @@ Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
 
 
 def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
-    """CPU seconds of one evaluation by contender: its best burst, since everything else on the machine can only make one slower."""
+    """CPU seconds of one evaluation by contender: of its fast bursts, since everything else on the machine makes them slower.
+
+    The fastest tenth ends there. Not the very fastest: the clock of a virtual machine under load now and then loses a part of a burst.
+    """
     counts = {name: max(1, math.ceil(seconds / burst(1))) for name, burst in bursts.items()}
-    best = dict.fromkeys(bursts, math.inf)
+    taken: dict[str, list[float]] = {name: [] for name in bursts}
     for _ in range(rounds):
         for name, burst in bursts.items():
-            best[name] = min(best[name], burst(counts[name]))
-    return best
+            taken[name].append(burst(counts[name]))
+    return {name: float(np.quantile(times, 0.1)) for name, times in taken.items()}
 
 
 # --- one evaluation of the accelerations ------------------------------------------------------------------------------
@@ -419,7 +423,7 @@ def report_evaluations(report: Report, rounds: int, progress: Callable[[str], No
         progress(f"accelerations of {n} links")
         times[n] = found = evaluations(n, peers, rounds)
         own = found["engine c"]
-        per_body = "" if n == 10 else f"{own / n / (times[10]['engine c'] / 10):.2f} times n = 10, per body"
+        per_body = "" if n == 10 else f"{own / n / (times[10]['engine c'] / 10):.2f} times n = 10 per body"
         report.line("accelerations, engine c", n, own, per_body)
         for name in peers:
             report.line(f"accelerations, {name}", n, found[name], f"{found[name] / own:.3g} times engine c")
@@ -453,12 +457,12 @@ def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -
         numpy = instance_step("numpy", max(2, rounds // 60))
         progress(f"{CROWD} instances")
         instance_seconds, instance_bytes = crowd_apart(binary, guid)
-    report.line("10 ms step, native FMU, C host", 10, native, f"{STEP / native:.0f} times real time")
-    report.line("its bare evaluations", 10, bare, f"{len(states) / STEPS:.1f} of them; the step: {native / bare:.3f} times")
-    report.line("10 ms step, Python FMU (casadi)", 10, python, f"{python / native:.0f} times the native FMU")
+    report.line("10 ms step, native FMU", 10, native, f"{STEP / native:.0f} times real time")
+    report.line("its bare evaluations", 10, bare, f"{len(states) / STEPS:.1f} of them, {100 * bare / native:.0f} % of it")
+    report.line("10 ms step, Python FMU", 10, python, f"{python / native:.0f} times the native FMU")
     report.line("10 ms step, numpy engine", 10, numpy, f"{numpy / native:.0f} times the native FMU")
     report.section()
-    report.line(f"instance, one of {CROWD}", 10, instance_seconds, f"{instance_bytes / 1000:.1f} kB after its first step")
+    report.line(f"instance, one of {CROWD}", 10, instance_seconds, f"{instance_bytes / 1000:.1f} kB after a step")
     report.section()
     report.require(f"a step of the native FMU is at least 100 times faster than with the numpy engine: {numpy / native:.0f} times", numpy / native >= 100)
     report.require(f"a step of the native FMU is at least 10 times faster than of the Python FMU: {python / native:.0f} times", python / native >= 10)

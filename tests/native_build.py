@@ -23,7 +23,7 @@ PATIENCE = 900  # s: another worker may be compiling for Windows with an empty c
 
 HOW_TO_INSTALL = {
     "gcc": "apt-get install gcc",
-    "valgrind": "apt-get install valgrind",
+    "valgrind": "apt-get install valgrind libc6-dbg",
     "wine": "apt-get install --no-install-recommends wine wine64",
     "cmake": "apt-get install cmake make",
 }

@@ -295,7 +295,7 @@ def test_a_stiff_problem_stays_stiff_in_the_next_run(solver: Solver) -> None:
 
 
 @pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT), ids=("explicit", "implicit"))
-@pytest.mark.parametrize("level", (0.9, 0.5, 0.0, -0.3, -0.9))
+@pytest.mark.parametrize("level", (0.9, 0.5, 0.0, -0.3, -0.9, -0.99))
 def test_the_time_of_an_event(solver: Solver, method: int, level: float) -> None:
     problem = Problem(OSCILLATOR.rates, 2, lambda t, x: (x[0] - level,), 1)
     run = solver.run(problem, [1.0, 0.0], 20.0, 1e-10, method)

@@ -105,6 +105,7 @@ def simulate_fmu(
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
     inputs = _read_inputs(input_csv, variables, values)
     complaints: list[str] = []
+    reached = [t_start]
 
     def logger(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         if status > 1 and message:
@@ -112,7 +113,9 @@ def simulate_fmu(
 
     def step_finished(t: float, recorder: Any) -> bool:
         progress(t)
-        return True
+        stuck = (t <= reached[-1] and t > t_start) or bool(complaints)  # FMPy tries a discarded step again and again
+        reached.append(t)
+        return not stuck
 
     said = io.StringIO()  # a Python FMU writes its messages to standard error of this process
     try:
