@@ -17,21 +17,21 @@ static Category category_of(fmi2Status status) {
     }
 }
 
-/* To the host a message is a format for printf. */
-static void double_percents(char *text, size_t size) {
-    for (char *c = strchr(text, '%'); c && strlen(text) + 2 <= size; c = strchr(c + 2, '%')) memmove(c + 1, c, strlen(c) + 1);
+/* To the host a message is a format for printf. The text must have room for twice its length. */
+static void double_percents(char *text) {
+    for (char *c = strchr(text, '%'); c; c = strchr(c + 2, '%')) memmove(c + 1, c, strlen(c) + 1);
 }
 
 fmi2Status report(const Instance *self, fmi2Status status, const char *format, ...) {
     const Category category = category_of(status);
     const int wanted = status >= fmi2Discard || (self->categories & (1u << LOG_ALL | 1u << category));
     if (self->callbacks.logger && wanted) {
-        char text[TEXT];
+        char text[2 * TEXT]; /* room for every percent sign to be doubled */
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
+        vsnprintf(text, TEXT, format, arguments);
         va_end(arguments);
-        double_percents(text, sizeof text);
+        double_percents(text);
         self->callbacks.logger(self->callbacks.componentEnvironment, self->name, status, CATEGORY_NAMES[category], text);
     }
     return status;

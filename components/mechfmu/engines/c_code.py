@@ -74,8 +74,8 @@ class Program:
                 which, element = graph.instruction_input(k)
                 slots[graph.instruction_output(k)[0]] = (INPUT + which, element)
             elif code == casadi.OP_CONST:
-                literal = repr(float(graph.instruction_constant(k)))
-                literal = f"({literal})" if literal.startswith("-") else literal.replace("inf", "INFINITY")
+                literal = repr(float(graph.instruction_constant(k))).replace("inf", "INFINITY")
+                literal = f"({literal})" if literal.startswith("-") else literal
                 slots[graph.instruction_output(k)[0]] = (CONSTANT + constants.setdefault(literal, len(constants)), 0)
             elif code == casadi.OP_OUTPUT:
                 which, element = graph.instruction_output(k)
