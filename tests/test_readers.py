@@ -292,7 +292,7 @@ def test_the_comparison_notices_a_small_change() -> None:
     assert worst_difference(changed, Pinocchio(text, tree)) > 10 * OTHER_CODE
 
 
-REASONS = ("mimic is unsupported", "triangle inequality", "not positive", "inertia without mass", "nothing", "no link")
+REASONS = ("mimic is unsupported", "triangle inequality", "not positive", "inertia without mass", "every joint is fixed", "nothing can move", "no link")
 
 
 def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
@@ -303,10 +303,8 @@ def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
             read_urdf(file)
         except UserError as error:
             where, _, message = str(error).removeprefix(f"{file}").partition(": ")
-            reason = next(
-                r for r in ("mimic is unsupported", "triangle inequality", "not positive", "inertia without mass", "nothing", "no link") if r in message
-            )
-            assert reason == "nothing" or re.fullmatch(r":\d+", where)
+            reason = next(r for r in REASONS if r in message)
+            assert reason == "every joint is fixed" or re.fullmatch(r":\d+", where)
             reasons[reason] = reasons.get(reason, 0) + 1
     assert sum(reasons.values()) < len(files) / 2, reasons
 
@@ -468,7 +466,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
     (
         ("<robot/>", "description:1: has no link"),
         ('<robot><link name="a"/></robot>', "description:1: link a: is the only link and the base, so nothing can move; base=free lets it float"),
-        (f"<robot>{PAIR}</robot>", "description: nothing in it can move: every joint is fixed"),
+        (f"<robot>{PAIR}</robot>", "description: no joint of the tree can move: every joint is fixed"),
         (
             f'<robot>{PAIR}<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>',
             "description:2: has no root link: its joints form a loop",
@@ -829,7 +827,7 @@ def test_faults_of_a_toml_file(case: str, tmp_path: Path) -> None:
         ("[body]\nname = 'a'\n", "description:1: body must be a list of tables: write [[body]] before each"),
         ("body = 3\n", "description:1: body must be a list of tables"),
         ("#\nbody = [3]\njoint = [4]\n", "description:2: body 1: must be a table"),
-        ("[[body]]\nname = 'a'\n[[joint]]\nname = 'j'\nkind = 'fixed'\nchild = 'a'\n", "description: nothing in it can move: every joint is fixed"),
+        ("[[body]]\nname = 'a'\n[[joint]]\nname = 'j'\nkind = 'fixed'\nchild = 'a'\n", "description: no joint of the tree can move: every joint is fixed"),
         ("a = '''\n[[body]]\n'''\n[[body]]\nnam = 'a'\n[[joint]]\n", "description:1: the file: unknown key a"),
         ("name = '''\n[[body]]\n'''\n[[body]]\nnam = 'a'\n[[joint]]\n", "description:1: name '[[body]]\\n': must be a text"),
         ("[[body]]\nmass = 1 # '''\n[[body]]\nname = 'a'\nmas = 3\n", "description: has no [[joint]]"),

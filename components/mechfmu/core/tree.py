@@ -127,7 +127,7 @@ class Tree:
             _check_joint(joint)
             _check_body(body)
         if not any(joint.rates for joint in self.joints):
-            raise ModelError("no joint of the tree can move")
+            raise ModelError("no joint of the tree can move: every joint is fixed")
         self._check_moved_mass()
 
     def _check_moved_mass(self) -> None:

@@ -61,8 +61,6 @@ class ComputedTorque(TreeMechanism):
             raise UserError(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"option model is no description of a tree: {error}") from None
-        if not any(joint.rates for joint in tree.joints):
-            raise UserError("no joint of the tree can move")
         for joint in tree.joints:
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")

@@ -57,8 +57,6 @@ class Tree(TreeMechanism):
             raise UserError(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"option model is no description of a tree: {error}") from None
-        if not any(joint.rates for joint in tree.joints):
-            raise UserError("no joint of the tree can move")
         return tree
 
     def rows(self) -> tuple[Row, ...]:

@@ -239,8 +239,6 @@ def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Plac
     except ModelError as error:
         named = re.match(r"(body|joint) (\w+)", str(error))
         raise Fault(str(error), lines.get((named[1], named[2]), 0) if named else 0) from None
-    if not any(j.rates for j in tree.joints):
-        raise Fault("nothing in it can move: every joint is fixed")
     return tree
 
 
