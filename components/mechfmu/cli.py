@@ -33,21 +33,21 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status: 0 done, 2 bad input."""
+    """The exit status: 0 done, 1 findings (check), 2 bad input."""
     parser = make_parser()
     options = parser.parse_args(arguments)
     if not hasattr(options, "run"):
         parser.print_help()
         return 0
     try:
-        options.run(options)
+        status: int | None = options.run(options)
     except UserError as error:
         print(f"mechfmu {options.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"mechfmu {options.command}: interrupted", file=sys.stderr)
         return 130
-    return 0
+    return status or 0
 
 
 def make_parser() -> Parser:
@@ -75,6 +75,25 @@ def make_parser() -> Parser:
     c.set_defaults(run=run_build)
 
     c = commands.add_parser(
+        "check", help="check the compliance of FMUs", description="Check any FMI 2.0 FMU against the rules of the standard: its file and its running binary.",
+        epilog="exit status: 0 clean, 1 findings, 2 could not run. example: mechfmu check out/LinkChain.fmu --html report.html --junit report.xml",
+    )  # fmt: skip
+    c.add_argument("fmu", nargs="*", metavar="FMU", help="the FMU files")
+    c.add_argument("--rules", action="store_true", help="list the rules and leave")
+    c.add_argument("--only", action="append", default=[], metavar="ID,...", help="only these rules (S: all static, D: all dynamic ones); may be repeated")
+    c.add_argument("--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated")
+    c.add_argument("--level", default="warning", choices=("error", "warning", "note"), help="the least severe findings that count (default: warning)")
+    c.add_argument("--strict", action="store_true", help="known exceptions count, too")
+    c.add_argument("--json", metavar="FILE", help="write everything that was found into this file")
+    c.add_argument("--junit", metavar="FILE", help="write a JUnit report for CI into this file")
+    c.add_argument("--html", metavar="FILE", help="write one self-contained page, with plots of failing signals, into this file")
+    c.add_argument("--timeout", type=float, default=60.0, metavar="S", help="time limit of each rule in s (default: 60)")
+    c.add_argument("--random", type=int, default=0, metavar="N", help="let rule D3 make N random calls, too")
+    c.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random calls (default: 0)")
+    c.add_argument("--jobs", type=int, default=0, metavar="N", help="rules that run at the same time (default: as many as there are processors)")
+    c.set_defaults(run=run_check)
+
+    c = commands.add_parser(
         "simulate", help="run an FMU", description="Run any FMU through FMPy.",
         epilog='example: mechfmu simulate out/LinkChain.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
     )  # fmt: skip
@@ -89,6 +108,27 @@ def make_parser() -> Parser:
     c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs")
     c.add_argument("--animate", metavar="FILE", help="draw the moving mechanism into this file (gif, html)")
     c.set_defaults(run=run_simulate)
+    c = commands.add_parser(
+        "cosim", help="run FMUs wired together", description="Run a system of FMUs (SSP), or write one: mechfmu cosim new FILE.ssp ...",
+        epilog="example: mechfmu cosim loop.ssp -o loop.csv --plot loop.png; "
+        "and to write the system: mechfmu cosim new loop.ssp --fmu plant=LinkChain.fmu --fmu control=PidController.fmu "
+        '--connect "plant.joint[1].angle=control.measurement[1]" --connect "control.output[1]=plant.joint[1].torque"',
+    )  # fmt: skip
+    c.add_argument("system", nargs="+", metavar="SYSTEM", help="an .ssp file to run; or new and an .ssp file to write")
+    c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the system's own)")
+    c.add_argument("--step", type=float, metavar="H", help="communication step in s, the largest one with --adaptive (default: the system's own)")
+    c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
+    c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
+    c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim")
+    c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
+    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (png, svg, pdf)")
+    c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs")
+    new = c.add_argument_group("with new")
+    new.add_argument("--fmu", action="append", default=[], metavar="NAME=FILE", help="an FMU and its name in the system; may be repeated")
+    new.add_argument("--connect", action="append", default=[], metavar="A.OUT=B.IN", help="an output feeds an input; may be repeated")
+    new.add_argument("--join", action="append", default=[], metavar="A,B", help="connect all outputs and inputs of two FMUs that have equal names")
+    new.add_argument("--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems")
+    c.set_defaults(run=run_cosim)
     return parser
 
 
@@ -121,8 +161,8 @@ def _list_one(mechanism: Mechanism) -> None:
 
 
 def _model(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
-    """A mechanism by its name, or that of a file."""
-    if not name.endswith((".urdf", ".toml")):
+    """A mechanism by its name, or that of a file (no mechanism has a dot in its name)."""
+    if "." not in name:
         if base or controller:
             raise UserError(
                 f"--{'base' if base else 'controller'} is for .urdf and .toml files; {name} is a mechanism with options of its own (mechfmu list {name})"
@@ -149,6 +189,50 @@ def run_build(options: argparse.Namespace) -> None:
             files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=status.update)
             for file in files:
                 OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_check(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .check.checker import RULES, CannotCheck, Options, check_fmu
+    from .check.isolation import Limits
+    from .check.report import as_html, as_json, as_junit, as_text
+
+    if options.rules:
+        as_text.print_rules(OUT)
+        return 0
+    if not options.fmu:
+        raise UserError("which FMU? give one or more files, or --rules for the list of rules")
+    chosen = {name: tuple(id.strip() for text in getattr(options, name) for id in text.split(",")) for name in ("only", "skip")}
+    ids = [r.id for r in RULES]
+    for id in (*chosen["only"], *chosen["skip"]):
+        if id.upper() not in (*ids, "S", "D"):
+            raise UserError(f"there is no rule {id}{near(id.upper(), ids)} (mechfmu check --rules lists them)")
+    if options.timeout <= 0 or options.random < 0 or options.jobs < 0:
+        raise UserError("--timeout must be greater than 0, --random and --jobs not negative")
+    for file in options.fmu:
+        if not Path(file).is_file():
+            raise UserError(f"{file} is a folder, not an FMU file" if Path(file).is_dir() else f"there is no file {file}")
+    for file in (options.json, options.junit, options.html):
+        _refuse_unwritable(file)
+    wanted = Options(chosen["only"], chosen["skip"], options.level, options.strict, Limits(options.timeout, random=options.random, seed=options.seed), options.jobs)
+    reports = []
+    for file in options.fmu:
+        with ERR.status(f"{file}") as status:
+            try:
+                reports.append(check_fmu(file, wanted, lambda text, file=file, status=status: status.update(f"{file}: {text}")))
+            except CannotCheck as error:
+                raise UserError(str(error)) from None
+        as_text.print_report(reports[-1], OUT)
+    if options.json:
+        Path(options.json).write_text(as_json.to_json(reports, __version__), encoding="utf-8")
+    if options.junit:
+        Path(options.junit).write_bytes(as_junit.to_junit(reports))
+    if options.html:
+        Path(options.html).write_text(as_html.to_html(reports, __version__), encoding="utf-8")
+    for file in filter(None, (options.json, options.junit, options.html)):
+        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+    return max(r.exit_status for r in reports)
 
 
 def run_simulate(options: argparse.Namespace) -> None:
@@ -179,9 +263,89 @@ def run_simulate(options: argparse.Namespace) -> None:
     if options.animate:
         with ERR.status(f"drawing {options.animate}"):
             result.animate(options.animate)
-    for file in filter(None, (options.output, options.plot, options.animate)):
+    _tell_written_or_show(result, options.output, options.plot, options.animate)
+
+
+def run_cosim(options: argparse.Namespace) -> None:
+    if options.system[0] == "new":
+        _new_system(options)
+        return
+    from .run.system import System
+
+    if len(options.system) > 1:
+        raise UserError(f"one system at a time, not {' and '.join(options.system)}")
+    for flag in ("fmu", "connect", "join", "ready"):
+        if getattr(options, flag):
+            raise UserError(f"--{flag} is for writing a system: mechfmu cosim new {options.system[0]} --{flag} ...")
+    for file in (options.output, options.plot):
+        _refuse_unwritable(file)
+    if options.plot and not options.plot.endswith(PICTURES):
+        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    system = System.load(options.system[0])
+    signals = options.signals.split(",") if options.signals else None
+    outputs = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "output"]
+    for name in signals or ():
+        if name not in outputs:
+            raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+    with progress_bar(system.name, options.stop or system.stop_time) as advance:
+        result = system.simulate(
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=advance,
+            warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
+        )  # fmt: skip
+    OUT.print(f"{system.name}: {len(system.fmus)} FMUs, {len(system.connections)} connections, {len(result.t) - 1} steps to t = {result.t[-1]:g} s",
+              highlight=False, soft_wrap=True)  # fmt: skip
+    if options.output:
+        result.to_csv(options.output)
+    if options.plot:
+        result.plot(signals, options.plot)
+    _tell_written_or_show(result, options.output, options.plot)
+
+
+def _new_system(options: argparse.Namespace) -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from .run.ready import READY, build_ready
+    from .run.system import System, joined
+
+    if options.ready == "?":
+        table = Table("ready system", "what it is")
+        for name, ready in READY.items():
+            table.add_row(name, ready.title)
+        OUT.print(table)
+        return
+    if len(options.system) != 2:
+        raise UserError("give the one file to write: mechfmu cosim new FILE.ssp ...")
+    target = options.system[1]
+    if not target.endswith(".ssp"):
+        raise UserError(f"cannot write {target}: the name of a system's file must end in .ssp")
+    _refuse_unwritable(target)
+    with TemporaryDirectory(prefix="mechfmu-") as folder:
+        if options.ready:
+            with ERR.status("building") as status:
+                base = build_ready(options.ready, Path(folder), status.update)
+        else:
+            base = System(Path(target).stem, pairs(options.fmu, "--fmu"))
+        connect: dict[str, list[str]] = {source: [target] if isinstance(target, str) else list(target) for source, target in base.connect.items()}
+        for text in options.join:
+            a, _, b = text.partition(",")
+            for source, end in joined(base, a, b).items():
+                connect.setdefault(source, []).append(end)
+        for text in options.connect:
+            source, end = next(iter(pairs([text], "--connect").items()))
+            connect.setdefault(source, []).append(end)
+        stop = base.stop if options.stop is None else options.stop
+        step = base.step if options.step is None else options.step
+        system = System(base.name, base.fmus, connect, {**base.set, **pairs(options.set, "--set")}, stop, step)
+        system.save(target)
+    OUT.print(f"wrote {target}: {len(system.fmus)} FMUs, {len(system.connections)} connections", soft_wrap=True, highlight=False, markup=False)
+
+
+def _tell_written_or_show(result: Any, *files: str | None) -> None:
+    """The files that were written, or the values at the end when there are none."""
+    for file in filter(None, files):
         OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
-    if not any((options.output, options.plot, options.animate)):
+    if not any(files):
         table = Table("output", "unit", "at the end")
         for name in result.names:
             how = result.shown[name]
@@ -216,7 +380,8 @@ def _refuse_unwritable(file: str | None) -> None:
 def progress_bar(title: str, stop: float) -> Iterator[Any]:
     """A bar on standard error that follows the simulation time."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} of {task.total:g} s"), TimeRemainingColumn())
-    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
+    console = Console(file=sys.stderr)  # where it points now: while an FMU runs it is redirected, to catch what the FMU says there
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=stop)
         yield lambda t: progress.update(task, completed=t)
 

@@ -100,7 +100,7 @@ def simulate_fmu(
     for name, value in (start or {}).items():
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
-        values[name] = _start_value(variables[name], value)
+        values[name] = start_value(variables[name], value)
     if tolerance is None:
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
     inputs = _read_inputs(input_csv, variables, values)
@@ -134,17 +134,21 @@ def simulate_fmu(
     constants |= {k: float(v) for k, v in values.items() if k in constants}
     return Result(
         description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
-        {n: _shown(variables[n], description) for n in names}, constants, mechanism_of(fmu),
+        {n: shown_as(variables[n], description) for n in names}, constants, mechanism_of(fmu),
     )  # fmt: skip
 
 
-def _start_value(variable: Any, value: Any) -> Any:
+def start_value(variable: Any, value: Any) -> Any:
     """A value, perhaps text from a command line, as FMPy wants it for this variable."""
     if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
         raise UserError(f"{variable.name} cannot be set: it is computed")
     items = {i.name: int(i.value) for i in variable.declaredType.items or ()} if variable.type == "Enumeration" and variable.declaredType else {}
-    if variable.type in ("String", "Boolean"):
-        return value
+    if variable.type == "String":
+        return str(value)
+    if variable.type == "Boolean":
+        if str(value).lower() not in ("true", "false", "1", "0"):
+            raise UserError(f"{variable.name} = {value}: must be true or false")
+        return str(value).lower() in ("true", "1")
     try:
         return items[value] if value in items else int(value) if variable.type in ("Integer", "Enumeration") else float(value)
     except ValueError:
@@ -199,7 +203,7 @@ def _cell(file: str | Path, row: list[str], names: list[str], k: int) -> float:
     return number
 
 
-def _shown(variable: Any, description: ModelDescription) -> Shown:
+def shown_as(variable: Any, description: ModelDescription) -> Shown:
     """Display unit and conversion from the model description of any FMU."""
     declared = variable.declaredType
     unit = variable.unit or (declared.unit if declared is not None else None)

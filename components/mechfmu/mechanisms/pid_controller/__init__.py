@@ -1,0 +1,1 @@
+"""PID and state-feedback control of any mechanism."""
