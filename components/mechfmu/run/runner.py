@@ -1,0 +1,189 @@
+"""Many runs of one FMU in one process: loaded once, the instance used again and again."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+from fmpy import fmi2
+
+from ..engines.compiled import GUID, library
+from ..mechanisms import UserError, near
+from .simulate import mechanism_of, read_description, start_value, times
+from .sweep_spec import KEPT, Spec
+from .system import unit_name
+
+WARNING = 1  # the worst status that is no failure
+
+
+def check_spec(spec: Spec, fmu: str | Path) -> None:
+    """UserError unless the FMU has everything that the sweep varies, sets and records."""
+    description = read_description(fmu)
+    if description.fmiVersion != "2.0" or description.coSimulation is None:
+        raise UserError(f"{fmu} cannot be swept: it is no FMI 2.0 FMU for Co-Simulation")
+    variables = {v.name: v for v in description.modelVariables}
+    for name in (*spec.record, *spec.vary, *spec.set):
+        if name not in variables:
+            raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+    for name in spec.record:
+        if variables[name].type == "String":
+            raise UserError(f"{name} cannot be recorded: it is a text")
+    for name, value in (*spec.set.items(), *zip(spec.names, spec.cases()[0].tolist(), strict=True)):
+        if variables[name].type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float) and not value.is_integer():
+            raise UserError(f"{name} = {value:g}: must be a whole number")
+        start_value(variables[name], int(value) if variables[name].type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float) else value)
+    times(0.0, spec.stop, spec.step)
+
+
+def units_of(fmu: str | Path) -> dict[str, str]:
+    return {v.name: unit_name(v) for v in read_description(fmu).modelVariables}
+
+
+@lru_cache(maxsize=4)
+def runner(file: str, engine: str) -> Runner:
+    """The runner of this process for an FMU."""
+    return Runner(Path(file), engine)
+
+
+def stored(content: bytes) -> str:
+    """An FMU that was sent here, as a file; the same content is the same file for all workers of a machine."""
+    folder = Path(tempfile.gettempdir()) / f"mechfmu-sweep-{os.getuid() if hasattr(os, 'getuid') else ''}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / f"{hashlib.sha256(content).hexdigest()[:32]}.fmu"
+    if not file.exists():
+        handle, temporary = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).replace(file)
+    return str(file)
+
+
+class Runner:
+    """One instance of an FMU. A run is: reset, set, initialize, step and record.
+
+    engine    fmu: the FMU's own library; c: the equations of one of our FMUs, compiled here (a Python FMU then runs at full speed, too)
+    """
+
+    def __init__(self, file: Path, engine: str = "fmu"):
+        self.description = fmpy.read_model_description(str(file), validate=False)
+        self.variables = {v.name: v for v in self.description.modelVariables}
+        self.folder = fmpy.extract(str(file))
+        self.said = ""
+        self.callbacks = fmi2.fmi2CallbackFunctions()
+        self.callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._log)
+        self.callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(fmi2.calloc)
+        self.callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(fmi2.free)
+        fmi2.addLoggerProxy(ctypes.byref(self.callbacks))
+        self.base: dict[str, Any] = {}
+        self.fmu = self._instance() if engine == "fmu" else self._compiled(file)
+        self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
+
+    def _log(self, environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        if status > 1 and message:
+            self.said = message.decode(errors="replace").strip().splitlines()[-1]
+
+    def _instance(self, **changed: Any) -> Any:
+        d = self.description
+        usual = dict(guid=d.guid, unzipDirectory=self.folder, modelIdentifier=d.coSimulation.modelIdentifier, instanceName="sweep")
+        return fmi2.FMU2Slave(**{**usual, **changed})
+
+    def _compiled(self, file: Path) -> Any:
+        mechanism = mechanism_of(file)
+        if mechanism is None:
+            raise UserError("the engine c is for FMUs that mechfmu built")
+        known = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
+        own = {v.name: v.start for v in self.description.modelVariables if v.name in known and v.start is not None}
+        self.base = {name: value for name, value in own.items() if float(value) != known[name]}  # start values chosen when the FMU was built
+        return self._instance(guid=GUID, libraryPath=library(mechanism)._name)
+
+    def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        """The results of these cases, one row each, and what went wrong, empty where nothing did.
+
+        Where only inputs vary, all runs start from one initialized state; otherwise each one is initialized.
+        """
+        results, reasons = np.full((len(cases), len(spec.columns)), np.nan), [""] * len(cases)
+        only_inputs = all(self.variables[name].causality == "input" for name in spec.names)
+        clone = only_inputs and self.description.coSimulation.canGetAndSetFMUstate
+        state = None
+        for i, case in enumerate(cases):
+            self.said = ""
+            try:
+                if state is not None:
+                    self.fmu.setFMUstate(state)
+                    self._set(dict(zip(spec.names, case.tolist(), strict=True)))
+                else:
+                    self.fmu.reset()
+                    self._set({**self.base, **spec.set, **dict(zip(spec.names, case.tolist(), strict=True))})
+                    self.fmu.setupExperiment(startTime=0.0, tolerance=spec.tolerance)
+                    self.fmu.enterInitializationMode()
+                    self.fmu.exitInitializationMode()
+                    state = self.fmu.getFMUstate() if clone else None
+                results[i] = self._run(spec)
+            except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
+                reasons[i] = self.said or str(error) or type(error).__name__
+                results[i] = np.nan
+        if state is not None:
+            self.fmu.freeFMUstate(state)
+        return results, reasons
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            variable = self.variables[name]
+            if variable.type == "Real":
+                self.fmu.setReal([variable.valueReference], [float(value)])
+            else:
+                whole = variable.type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float)
+                proper = start_value(variable, int(value) if whole else value)
+                getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")([variable.valueReference], [proper])
+
+    def _run(self, spec: Spec) -> np.ndarray:
+        # only the end matters, and the FMU controls its own step size inside: one step does
+        at_once = tuple(spec.keep) == ("final",) and self.description.coSimulation.canHandleVariableCommunicationStepSize
+        grid = times(0.0, spec.stop, spec.stop if at_once else spec.step).tolist()
+        recorded = [self.variables[name] for name in spec.record]
+        rows = np.zeros((len(grid), len(recorded)))
+        read = self._reader(recorded, rows)
+        read(0)
+        step, c = self.fmu.dll.fmi2DoStep, self.fmu.component  # directly: FMPy's own wrapper takes longer than some FMUs
+        for k, (t, t_next) in enumerate(pairwise(grid), 1):
+            if step(c, t, t_next - t, 1) > WARNING:
+                raise RuntimeError(f"the step from t = {t:g} s failed")
+            read(k)
+        return np.array([KEPT[what](rows[:, j]) for j in range(len(recorded)) for what in spec.keep])
+
+    def _reader(self, recorded: Sequence[Any], rows: np.ndarray) -> Callable[[int], None]:
+        """A function that reads all recorded variables into a row."""
+        if any(v.type != "Real" for v in recorded):
+
+            def slowly(k: int) -> None:
+                rows[k] = [self._get(v) for v in recorded]
+
+            return slowly
+        count = len(recorded)
+        references, values = (ctypes.c_uint * count)(*(v.valueReference for v in recorded)), (ctypes.c_double * count)()
+        c, get, view = self.fmu.component, self.fmu.dll.fmi2GetReal, np.ctypeslib.as_array(values)
+
+        def read(k: int) -> None:
+            if get(c, references, count, values) > WARNING:
+                raise RuntimeError("the results cannot be read")
+            rows[k] = view
+
+        return read
+
+    def _get(self, variable: Any) -> float:
+        kind = "Integer" if variable.type == "Enumeration" else variable.type
+        return float(getattr(self.fmu, f"get{kind}")([variable.valueReference])[0])
+
+
+def run_chunk(content: bytes, engine: str, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """What a worker does; the FMU comes as bytes, because the worker may be on another machine."""
+    return runner(stored(content), engine).chunk(spec, cases)

@@ -1,0 +1,212 @@
+"""Many runs of an FMU with different values, on Dask: processes of this machine, or a cluster by the address of its scheduler.
+
+The cases are cut into chunks. Workers compute chunks; whoever started the sweep writes each finished one to a Parquet file of its own. What is on
+disk is finished: after an interruption the same command does only the rest. A worker that dies costs nothing but the time for its chunk, which
+another one makes again; a case that kills its worker every time is found by halving its chunk, and noted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..mechanisms import UserError
+from ..packaging.archive import make_folder
+from .runner import check_spec, run_chunk, units_of
+from .sweep_spec import Spec
+
+CHUNK = 100  # runs in a task: long enough to hide its cost, short enough to lose little
+AHEAD = 3  # tasks per worker under way
+MANIFEST = "sweep.json"
+
+Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """`table`: a pyarrow table with a row for each run: run, the varied values, the results, reason (empty unless the run failed)."""
+
+    spec: Spec
+    folder: Path
+
+    @property
+    def table(self) -> Any:
+        from pyarrow import parquet
+
+        return parquet.read_table([str(f) for f in parts(self.folder)]).sort_by("run")
+
+    @property
+    def units(self) -> dict[str, str]:
+        return dict(json.loads((self.folder / MANIFEST).read_text())["units"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.asarray(self.table[name])
+
+    def plot(self, file: str | Path | None = None) -> Any:
+        """Every result over every varied value."""
+        from .sweep_plot import plot_sweep
+
+        return plot_sweep(self, file)
+
+
+def sweep(
+    fmu: str | Path, spec: Spec, folder: str | Path, scheduler: str | None = None, workers: int | None = None, engine: str = "fmu",
+    restart: bool = False, progress: Progress = lambda done, failed: None, warn: Callable[[str], None] = lambda text: None,
+) -> SweepResult:  # fmt: skip
+    """Run all cases that `folder` does not hold yet.
+
+    scheduler   address of a Dask scheduler; None: processes of this machine, `workers` of them (default: one per processor)
+    engine      fmu: the FMU as it is; c: the equations of an FMU of ours, compiled by the worker
+    restart     forget what the folder holds, even of another sweep
+    """
+    if engine not in ("fmu", "c"):
+        raise UserError(f"engine {engine}: must be fmu or c")
+    if workers is not None and workers < 1:
+        raise UserError(f"workers {workers}: must be at least 1")
+    check_spec(spec, fmu)
+    content, target = Path(fmu).read_bytes(), Path(folder)
+    make_folder(target)
+    _claim(target, spec, spec.identity(content), units_of(fmu), restart)
+    cases = spec.cases()
+    missing = np.setdiff1d(np.arange(len(cases)), _finished(target))
+    failed = _failed(target)
+    progress(len(cases) - len(missing), failed)
+    if len(missing):
+        with _cluster(scheduler, workers) as client:
+            for runs, results, reasons in _compute(client, content, engine, spec, cases, missing, warn):
+                _write(target, spec, runs, cases[runs], results, reasons)
+                failed += sum(map(bool, reasons))
+                missing = np.setdiff1d(missing, runs, assume_unique=True)
+                progress(len(cases) - len(missing), failed)
+    return SweepResult(spec, target)
+
+
+# --- the folder -----------------------------------------------------------------------------------------------------------
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted(folder.glob("part-*.parquet"))
+
+
+def _claim(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], restart: bool) -> None:
+    """The folder belongs to one sweep of one FMU, for its results must not be mixed with others."""
+    manifest = folder / MANIFEST
+    if restart:
+        for file in (*parts(folder), manifest):
+            file.unlink(missing_ok=True)
+    if manifest.exists():
+        try:
+            found = json.loads(manifest.read_text())["identity"]
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{manifest} is damaged: choose another folder, or restart the sweep") from None
+        if found != identity:
+            raise UserError(f"{folder} holds the results of another sweep: choose another folder, or restart the sweep")
+        return
+    if parts(folder):
+        raise UserError(f"{folder} holds results of unknown origin: choose another folder, or restart the sweep")
+    temporary = manifest.with_suffix(".new")
+    temporary.write_text(json.dumps({"identity": identity, "runs": spec.runs, "units": {n: units.get(n, "") for n in (*spec.names, *spec.record)}}, indent=1))
+    temporary.replace(manifest)
+
+
+def _finished(folder: Path) -> np.ndarray:
+    from pyarrow import ArrowInvalid, parquet
+
+    found = []
+    for file in parts(folder):
+        try:
+            found.append(np.asarray(parquet.read_table(file, columns=["run"])["run"]))
+        except (ArrowInvalid, OSError, KeyError):
+            file.unlink()  # cannot come from us, since parts appear whole; its runs are made again
+    return np.concatenate(found) if found else np.zeros(0, dtype=int)
+
+
+def _failed(folder: Path) -> int:
+    from pyarrow import parquet
+
+    return sum(sum(bool(r) for r in parquet.read_table(f, columns=["reason"])["reason"].to_pylist()) for f in parts(folder))
+
+
+def _write(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, results: np.ndarray, reasons: Sequence[str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, Any] = {"run": runs}
+    columns |= dict(zip(spec.names, cases.T, strict=True)) | dict(zip(spec.columns, results.T, strict=True)) | {"reason": list(reasons)}
+    file = folder / f"part-{runs[0]:09d}-{len(runs)}.parquet"
+    parquet.write_table(pa.table(columns), file.with_suffix(".new"))
+    file.with_suffix(".new").replace(file)
+
+
+# --- Dask -----------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    """A client of the cluster at this address, or of one made here."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise UserError("sweeps need Dask: pip install mechfmu[sweep]") from None
+    if scheduler is None:
+        with (
+            LocalCluster(
+                n_workers=workers or os.cpu_count() or 1, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50, memory_limit=0
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise UserError(f"there is no Dask scheduler at {scheduler}: {str(error).splitlines()[0]}") from None
+    with client:
+        yield client
+
+
+Finished = tuple[np.ndarray, np.ndarray, list[str]]
+
+
+def _compute(client: Any, content: bytes, engine: str, spec: Spec, cases: np.ndarray, missing: np.ndarray, warn: Callable[[str], None]) -> Iterator[Finished]:
+    """Chunks as they are finished: their runs, results and reasons."""
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    [fmu] = client.scatter([content], broadcast=True)
+    waiting = [missing[i : i + CHUNK] for i in range(0, len(missing), CHUNK)][::-1]
+    under_way: dict[Any, np.ndarray] = {}
+    completed = as_completed()
+
+    def submit() -> None:
+        workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        while waiting and len(under_way) < AHEAD * workers:
+            runs = waiting.pop()
+            future = client.submit(run_chunk, fmu, engine, spec, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}")
+            under_way[future] = runs
+            completed.add(future)
+
+    submit()
+    for future in completed:
+        runs = under_way.pop(future)
+        try:
+            results, reasons = future.result()
+        except KilledWorker:
+            if len(runs) > 1:  # one of them kills its worker: which?
+                half = len(runs) // 2
+                waiting += [runs[half:], runs[:half]]
+            else:
+                warn(f"run {runs[0]} ended its process")
+                yield runs, np.full((1, len(spec.columns)), np.nan), ["the FMU ended its process"]
+        else:
+            yield runs, results, reasons
+        future.release()
+        submit()

@@ -1,0 +1,211 @@
+"""What a sweep runs: the description in a TOML file, and the cases it stands for.
+
+    [run]                       stop = 1.0, step = 0.01, record = ["tip.x"], keep = ["final", "min", "max", "mean"], tolerance
+    [set]                       values for all runs
+    [sample]                    method = "grid" | "random" | "latin_hypercube" | "csv", count, seed, file
+    [vary]                      "gravity" = [1.62, 9.81]                    these values
+                                "joint[1].damping" = {from = 0, to = 1, count = 5}     equally spaced (grid), or anywhere between (random, latin_hypercube)
+                                ... {from = 1e-3, to = 1, count = 4, scale = "log"}
+
+A grid takes every combination. The values of random and latin_hypercube depend on the seed alone. A CSV file has a column for each name.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..mechanisms import UserError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+METHODS = ("grid", "random", "latin_hypercube", "csv")
+KEPT: dict[str, Any] = {"final": lambda s: s[-1], "min": np.min, "max": np.max, "mean": np.mean}  # of a signal over the run -> a number
+LARGEST = 100_000_000  # runs
+
+
+@dataclass(frozen=True)
+class Range:
+    """Values between two ends."""
+
+    low: float
+    high: float
+    count: int = 0
+    log: bool = False
+
+    def at(self, place: np.ndarray) -> np.ndarray:
+        """Values at places from 0 (low) to 1 (high)."""
+        if self.log:
+            return np.exp(np.log(self.low) + place * (np.log(self.high) - np.log(self.low)))
+        return self.low + place * (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sweep. `vary` maps names of parameters and inputs to a Range or a list of values."""
+
+    vary: Mapping[str, Range | Sequence[float]]
+    record: Sequence[str]
+    stop: float
+    step: float
+    method: str = "grid"
+    count: int = 0
+    seed: int = 0
+    keep: Sequence[str] = ("final",)
+    set: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UserError(f"method {self.method}: must be one of {', '.join(METHODS)}")
+        if not self.vary:
+            raise UserError("nothing varies: [vary] is empty")
+        for name in self.keep:
+            if name not in KEPT:
+                raise UserError(f"keep {name}: must be one of {', '.join(KEPT)}")
+        for name, values in self.vary.items():
+            self._check(name, values)
+            if name in self.set:
+                raise UserError(f"{name} is both set and varied")
+        if self.method in ("random", "latin_hypercube") and self.count < 1:
+            raise UserError(f"count {self.count}: {self.method} needs the number of runs")
+        if self.runs > LARGEST:
+            raise UserError(f"the sweep has {self.runs} runs; at most {LARGEST} are allowed")
+
+    def _check(self, name: str, values: Range | Sequence[float]) -> None:
+        numbers = [values.low, values.high] if isinstance(values, Range) else list(values)
+        if not numbers or not all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers):
+            raise UserError(f"{name}: its values must be finite numbers, at least one")
+        if isinstance(values, Range):
+            if values.log and not min(numbers) > 0:
+                raise UserError(f"{name}: a logarithmic range must be positive")
+            if self.method == "grid" and values.count < 2:
+                raise UserError(f"{name}: a range in a grid needs a count of at least 2")
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.vary)
+
+    @property
+    def runs(self) -> int:
+        if self.method == "grid":
+            return math.prod(v.count if isinstance(v, Range) else len(v) for v in self.vary.values())
+        if self.method == "csv":
+            return len(next(iter(self.vary.values())))  # type: ignore[arg-type]
+        return self.count
+
+    def cases(self) -> np.ndarray:
+        """One row for each run, one column for each of `names`. Always the same for the same sweep."""
+        if self.method == "csv":
+            return np.array(list(self.vary.values()), dtype=float).T
+        if self.method == "grid":
+            axes = [v.at(np.linspace(0.0, 1.0, v.count)) if isinstance(v, Range) else np.array(v, dtype=float) for v in self.vary.values()]
+            return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
+        if self.method == "random":
+            places = np.random.default_rng(self.seed).random((self.count, len(self.vary)))
+        else:
+            from scipy.stats import qmc
+
+            places = qmc.LatinHypercube(len(self.vary), rng=np.random.default_rng(self.seed)).random(self.count)
+        columns = zip(self.vary.values(), places.T, strict=True)
+        return np.stack([v.at(c) if isinstance(v, Range) else np.array(v, dtype=float)[(c * len(v)).astype(int)] for v, c in columns], axis=1)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the results: tip.x when only one thing is kept, else tip.x:final, tip.x:max ..."""
+        return [name if len(self.keep) == 1 else f"{name}:{what}" for name in self.record for what in self.keep]
+
+    def identity(self, fmu: bytes) -> str:
+        """Equal for sweeps whose results may be put together."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=str).encode() + fmu).hexdigest()[:32]
+
+
+def read_spec(file: str | Path) -> Spec:
+    """The sweep in a TOML file, or UserError naming what is wrong in it."""
+    path = Path(file)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not valid TOML: {error}") from None
+    try:
+        return _spec(data, path.parent)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
+    run = _section(data, "run", {"stop": float, "step": float, "record": list, "keep": list, "tolerance": float})
+    sample = _section(data, "sample", {"method": str, "count": int, "seed": int, "file": str})
+    for name in data:
+        if name not in ("run", "sample", "vary", "set"):
+            raise UserError(f"unknown section [{name}]; there are: run, sample, vary, set")
+    for name in ("stop", "record"):
+        if name not in run:
+            raise UserError(f"[run] needs {name}")
+    run.setdefault("step", run["stop"] / 100)
+    vary: dict[str, Range | Sequence[float]] = {name: _values(name, value) for name, value in data.get("vary", {}).items()}
+    file = sample.pop("file", None)
+    if (sample.get("method") == "csv") != (file is not None):
+        raise UserError("[sample] file and method = csv belong together")
+    if file is not None:
+        if vary:
+            raise UserError("with method = csv the file says what varies: leave [vary] away")
+        vary = dict(_table(folder / file))
+    return Spec(vary=vary, set=data.get("set", {}), **sample, **run)
+
+
+def _section(data: Mapping[str, Any], section: str, kinds: Mapping[str, type]) -> dict[str, Any]:
+    found = dict(data.get(section, {}))
+    for name, value in found.items():
+        if name not in kinds:
+            raise UserError(f"[{section}] has no {name}; it has: {', '.join(kinds)}")
+        kind = (int, float) if kinds[name] is float else kinds[name]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise UserError(f"[{section}] {name} = {value}: must be a {dict.fromkeys((int, float), 'number').get(kinds[name], kinds[name].__name__)}")
+    return found
+
+
+def _values(name: str, value: Any) -> Range | list[float]:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [value]
+    if not isinstance(value, dict) or not {"from", "to"} <= set(value) <= {"from", "to", "count", "scale"}:
+        raise UserError(f"[vary] {name}: must be a list of numbers or {{from = , to = , count = , scale = }}")
+    if value.get("scale", "linear") not in ("linear", "log"):
+        raise UserError(f"[vary] {name}: scale {value['scale']}: must be linear or log")
+    numbers = (value["from"], value["to"], value.get("count", 0))
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) or not isinstance(numbers[2], int):
+        raise UserError(f"[vary] {name}: from, to and count must be numbers, count a whole one")
+    return Range(float(numbers[0]), float(numbers[1]), numbers[2], value.get("scale") == "log")
+
+
+def _table(file: Path) -> dict[str, list[float]]:
+    try:
+        with file.open(newline="", encoding="utf-8") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+    if len(rows) < 2:
+        raise UserError(f"{file}: must have a line of names and at least one of numbers")
+    for line, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise UserError(f"{file}: line {line} has {len(row)} values, not {len(rows[0])}")
+    try:
+        return {name.strip(): [float(row[k]) for row in rows[1:]] for k, name in enumerate(rows[0])}
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from None
