@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -121,11 +122,7 @@ class Runner:
                     self.fmu.setFMUstate(state)
                     self._set(dict(zip(spec.names, case.tolist(), strict=True)))
                 else:
-                    self.fmu.reset()
-                    self._set({**self.base, **spec.set, **dict(zip(spec.names, case.tolist(), strict=True))})
-                    self.fmu.setupExperiment(startTime=0.0, tolerance=spec.tolerance)
-                    self.fmu.enterInitializationMode()
-                    self.fmu.exitInitializationMode()
+                    self.begin({**spec.set, **dict(zip(spec.names, case.tolist(), strict=True))}, spec.tolerance)
                     state = self.fmu.getFMUstate() if clone else None
                 results[i] = self._run(spec)
             except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
@@ -134,6 +131,18 @@ class Runner:
         if state is not None:
             self.fmu.freeFMUstate(state)
         return results, reasons
+
+    def begin(self, values: Mapping[str, Any], tolerance: float | None = None) -> None:
+        """A new run with these values, initialized."""
+        self.fmu.reset()
+        self._set({**self.base, **values})
+        self.fmu.setupExperiment(startTime=0.0, tolerance=tolerance)
+        self.fmu.enterInitializationMode()
+        self.fmu.exitInitializationMode()
+
+    def close(self) -> None:
+        self.fmu.freeInstance()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _set(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():

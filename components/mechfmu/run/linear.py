@@ -1,0 +1,158 @@
+"""Linearisation and equilibrium, from exact derivatives of the recorded equations.
+
+dx/dt = A dx + B du,   dy = C dx + D du        around a point; x, u, y in the order of `states`, `inputs`, `outputs`
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import casadi
+import numpy as np
+from scipy.optimize import least_squares
+
+from ..engines import engine
+from ..engines.tracing import ARGUMENTS, traced
+from ..mechanisms import Mechanism, UserError, near
+
+ROUNDS = 500
+DISTANCES = (0.0, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0)  # from the start to where the search begins: it can get stuck where rates are small but not zero
+AT_REST = 1e-9  # the largest rate of an equilibrium, relative to the largest one at the start
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a mechanism is: all arguments of its functions."""
+
+    t: float
+    x: np.ndarray
+    d: np.ndarray
+    u: np.ndarray
+    p: np.ndarray
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear system with the names of its variables."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    point: Point
+
+    def modes(self) -> list[tuple[complex, float, float]]:
+        """Eigenvalue, frequency in Hz and damping ratio of every mode, slowest first; pairs appear once."""
+        values = np.linalg.eigvals(self.A)
+        kept = sorted((v for v in values if v.imag >= 0), key=lambda v: (abs(v), v.imag, v.real))
+        return [(complex(v), float(abs(v) / (2 * np.pi)), float(-v.real / abs(v)) if abs(v) else 0.0) for v in kept]
+
+    def save(self, file: str | Path) -> Path:
+        """As .npz (NumPy), .mat (MATLAB, Octave) or .json."""
+        path = Path(file)
+        matrices = {name: getattr(self, name) for name in "ABCD"}
+        names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
+        try:
+            if path.suffix == ".npz":
+                arrays: dict[str, Any] = {**matrices, **{k: np.array(v) for k, v in names.items()}}
+                np.savez(path, **arrays)
+            elif path.suffix == ".mat":
+                from scipy.io import savemat
+
+                savemat(path, {**matrices, **{k: np.array(v, dtype=object) for k, v in names.items()}})
+            elif path.suffix == ".json":
+                path.write_text(json.dumps({**{k: v.tolist() for k, v in matrices.items()}, **names}, indent=1))
+            else:
+                raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
+        except OSError as error:
+            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+        return path
+
+
+def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> Point:
+    """Where a simulation with these start values begins."""
+    t, x, d, u, p = mechanism.start(start)
+    return Point(float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float))
+
+
+def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None) -> Linear:
+    """The mechanism linearised where it starts, or at another point (of `trim`, for instance)."""
+    at = point or start_point(mechanism, start)
+    A, B, C, D, _ = _jacobians(mechanism, at)
+    names = {role: tuple(s.name for s in mechanism.table.of(role)) for role in ("state", "input", "output")}
+    return Linear(A, B, C, D, names["state"], names["input"], names["output"], at)
+
+
+def _jacobians(mechanism: Mechanism, at: Point) -> list[np.ndarray]:
+    """A, B, C, D, and the derivative of the projection by the states."""
+    arguments = [getattr(at, name) for name in ARGUMENTS]
+    return [np.array(f(*arguments)) for f in _jacobian_functions(type(mechanism), tuple(mechanism.options.items()))]
+
+
+@lru_cache(maxsize=16)
+def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> list[casadi.Function]:
+    graphs = traced(mechanism_type(**dict(options)))
+    functions = []
+    for graph in (graphs.rates, graphs.outputs):
+        symbols = {name: casadi.SX.sym(name, graph.sparsity_in(i)) for i, name in enumerate(ARGUMENTS)}
+        (result,) = graph.call(list(symbols.values()))
+        functions += [casadi.Function("jacobian", list(symbols.values()), [casadi.jacobian(result, symbols[by])]) for by in ("x", "u")]
+    (projected,) = graphs.project.call(list(symbols.values()))
+    return [*functions, casadi.Function("jacobian", list(symbols.values()), [casadi.jacobian(projected, symbols["x"])])]
+
+
+def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()) -> Point:
+    """An equilibrium near the start: all rates zero. UserError when none is found.
+
+    free    inputs whose values are sought, too;    hold    states that keep their start values
+
+    Nonlinear least squares from the start, so that what need not change changes little; states count as projected onto the constraints.
+    """
+    at, table, functions = start_point(mechanism, start), mechanism.table, engine("casadi", mechanism)
+    inputs, states = {s.name: s.index for s in table.of("input")}, {s.name: s.index for s in table.of("state")}
+    places = []
+    for names, known, what in ((free, inputs, "input"), (hold, states, "state")):
+        for name in names:
+            if name not in known:
+                raise UserError(f"{mechanism.key} has no {what} {name}{near(name, known)}")
+        places.append([known[name] for name in names])
+    searched = [i for i in range(table.x.size) if i not in places[1]]
+
+    def point(z: np.ndarray, projected: bool = True) -> Point:
+        x, u = at.x.copy(), at.u.copy()
+        x[searched], u[places[0]] = z[: len(searched)], z[len(searched) :]
+        return Point(at.t, functions.project(x, at.d, at.p) if projected else x, at.d, u, at.p)
+
+    def rates(z: np.ndarray) -> np.ndarray:
+        q = point(z)
+        return functions.rates(q.t, q.x, q.d, q.u, q.p)
+
+    def jacobian(z: np.ndarray) -> np.ndarray:
+        A, B, *_ = _jacobians(mechanism, point(z))
+        *_, projection = _jacobians(mechanism, point(z, projected=False))
+        return np.hstack([(A @ projection)[:, searched], B[:, places[0]]])
+
+    z = np.concatenate([at.x[searched], at.u[places[0]]])
+    scale = max(1.0, float(np.max(np.abs(rates(z)))))
+    random, nearest = np.random.default_rng(0), (np.inf, "")
+    for distance in DISTANCES:
+        found = least_squares(rates, z + distance * random.normal(size=z.size), jacobian, method="trf", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=ROUNDS)
+        largest = int(np.argmax(np.abs(found.fun)))
+        if abs(found.fun[largest]) <= AT_REST * scale:
+            return point(found.x)
+        nearest = min(nearest, (abs(found.fun[largest]), table.of("state")[largest].name))
+    raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]} still changes at a rate of {nearest[0]:.3g}")
+
+
+def start_values(mechanism: Mechanism, point: Point) -> dict[str, float]:
+    """The states of a point by name, and the inputs: what to look at, and what to set."""
+    states = {s.name: float(v) for s, v in zip(mechanism.table.of("state"), point.x, strict=True)}
+    return states | {s.name: float(v) for s, v in zip(mechanism.table.of("input"), point.u, strict=True)}

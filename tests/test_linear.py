@@ -1,0 +1,120 @@
+"""Linearisation and equilibria against differences, closed forms, and frequencies that are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import done, refused
+from scipy.io import loadmat
+from scipy.special import jn_zeros
+
+from mechfmu import LinkChain, SphericalArm
+from mechfmu.engines import engine
+from mechfmu.mechanisms import Mechanism, UserError
+from mechfmu.run.linear import linearize, start_point, start_values, trim
+
+STEP = 1e-6
+DIFFERENCES = 1e-7
+"""Relative, of central differences over STEP: truncation 1e-12 times third derivatives, rounding 1e-16 / STEP times values of some hundred."""
+
+
+@pytest.mark.parametrize("mechanism", (LinkChain(links=3, base="moving"), SphericalArm()), ids=repr)
+def test_matrices_are_differences(mechanism: Mechanism) -> None:
+    random = np.random.default_rng(5)
+    at = start_point(mechanism)
+    x, u = at.x + 0.1 * random.normal(size=at.x.size), random.normal(size=at.u.size)
+    linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p))
+    f = engine("numpy", mechanism)
+    for function, by_x, by_u in ((f.rates, linear.A, linear.B), (f.outputs, linear.C, linear.D)):
+        for matrix, size, move_x in ((by_x, x.size, True), (by_u, u.size, False)):
+            for j in range(size):
+                e = STEP * np.eye(size)[j]
+                ahead, behind = (function(at.t, x + s * e, at.d, u, at.p) if move_x else function(at.t, x, at.d, u + s * e, at.p) for s in (1, -1))
+                difference = (ahead - behind) / (2 * STEP)
+                assert np.allclose(matrix[:, j], difference, rtol=0, atol=DIFFERENCES * max(1.0, np.abs(matrix).max()))
+
+
+def test_a_pendulum_swings_at_its_frequency() -> None:
+    """omega^2 = m g lc / (J + m lc^2), for a uniform rod 3 g / 2 l; a damper d gives 2 zeta omega = d / (J + m lc^2)."""
+    rod = LinkChain(links=1, length=0.8, mass=2.0)
+    point = trim(rod, {"joint[1].angle_start": -1.0, "joint[1].damping": 0.3})
+    assert start_values(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=1e-9)
+    slowest = [m for m in linearize(rod, point=point).modes() if m[1] > 1e-6]
+    assert len(slowest) == 1
+    inertia = 2.0 * 0.8**2 / 3
+    omega = np.sqrt(1.5 * 9.81 / 0.8)
+    assert 2 * np.pi * slowest[0][1] == pytest.approx(omega, rel=1e-9)
+    assert 2 * slowest[0][2] * omega == pytest.approx(0.3 / inertia, rel=1e-9)
+
+
+def test_a_hanging_chain_has_the_frequencies_of_a_rope() -> None:
+    """zeros of J0 over 2, times sqrt(g / L), as the number of links grows; the error falls with its square."""
+    rope = jn_zeros(0, 3) / 2 * np.sqrt(9.81)
+    errors = []
+    for n in (20, 40):
+        chain = LinkChain(links=n)
+        modes = [2 * np.pi * m[1] for m in linearize(chain, point=trim(chain, {"joint[1].angle_start": -1.5})).modes() if m[1] > 1e-3]
+        assert len(modes) == n
+        errors.append(np.abs(np.array(modes[:3]) - rope))
+    assert np.all(errors[1] < 5e-3 * rope) and np.all(np.abs(np.log2(errors[0] / errors[1]) - 2) < 0.2)
+
+
+def test_an_inverted_pendulum_held_by_a_torque() -> None:
+    """With its angle held, the torque that carries the rod is found."""
+    rod = LinkChain(links=1, length=1.0, mass=2.0)
+    point = trim(rod, {"joint[1].angle_start": 0.5}, free=["joint[1].torque"], hold=["joint[1].angle"])
+    found = start_values(rod, point)
+    assert found["joint[1].angle"] == 0.5
+    assert found["joint[1].torque"] == pytest.approx(2.0 * 9.81 * 0.5 * np.cos(0.5), rel=1e-9)
+    falling = max(m[0].real for m in linearize(LinkChain(links=1), {"joint[1].angle_start": np.pi / 2}).modes())
+    assert falling == pytest.approx(np.sqrt(1.5 * 9.81), rel=1e-9)
+
+
+def test_the_arm_comes_to_rest_with_unit_quaternions() -> None:
+    arm = SphericalArm()
+    point = trim(arm)
+    assert np.max(np.abs(engine("numpy", arm).rates(point.t, point.x, point.d, point.u, point.p))) < 1e-9
+    q = [start_values(arm, point)[f"joint[1].quaternion[{k}]"] for k in (1, 2, 3, 4)]
+    assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_no_equilibrium() -> None:
+    with pytest.raises(UserError, match=r"no equilibrium of link_chain was found near the start: joint\[1\].rate still changes"):
+        trim(LinkChain(links=1), {"joint[1].torque": 1000.0})
+
+
+def test_names_that_do_not_exist() -> None:
+    with pytest.raises(UserError, match=r"no input joint\[1\].torqe; did you mean joint\[1\].torque"):
+        trim(LinkChain(links=1), free=["joint[1].torqe"])
+    with pytest.raises(UserError, match=r"no state joint\[2\].angle"):
+        trim(LinkChain(links=1), hold=["joint[2].angle"])
+
+
+def test_the_command_and_its_files(tmp_path: Path) -> None:
+    shown = done("linearize", "link_chain", "--option", "links=1", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.npz", folder=tmp_path)
+    assert "-1.5708" in shown and f"{np.sqrt(1.5 * 9.81) / 2 / np.pi:.6g}" in shown
+    done("build", "link_chain", "--option", "links=1", "--start", "gravity=1.62", folder=tmp_path)
+    moon = done("linearize", "LinkChain.fmu", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.mat", folder=tmp_path)
+    assert f"{np.sqrt(1.5 * 1.62) / 2 / np.pi:.6g}" in moon
+    done("linearize", "link_chain", "--option", "links=1", "-o", "a.json", folder=tmp_path)
+    earth, lunar, start = np.load(tmp_path / "a.npz"), loadmat(tmp_path / "a.mat"), json.loads((tmp_path / "a.json").read_text())
+    assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=1e-12)
+    assert list(earth["states"]) == start["states"] and start["states"][0] == "joint[1].angle"
+    assert earth["B"].shape == (len(earth["states"]), len(earth["inputs"])) and earth["D"].shape == (len(earth["outputs"]), len(earth["inputs"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    (
+        (("link_chain", "--free", "joint[1].torque"), ("--free is for --trim",)),
+        (("link_chain", "-o", "a.txt"), ("must end in .npz",)),
+        (("none.fmu",), ("no file none.fmu",)),
+        (("nothing",), ("no mechanism nothing",)),
+        (("link_chain", "--set", "gravty=1"), ("gravty", "did you mean gravity")),
+    ),
+)  # fmt: skip
+def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    refused("linearize", *arguments, folder=tmp_path, words=words)
