@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+import argcomplete
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -18,8 +19,7 @@ from . import __version__, mechanisms
 from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
 
-PICTURES = (".png", ".svg", ".pdf")
-FILMS = (".gif", ".html")
+PICTURES = (".png", ".svg", ".pdf", ".html")
 
 OUT = Console()
 ERR = Console(stderr=True)
@@ -35,6 +35,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 findings (check), 2 bad input."""
     parser = make_parser()
+    argcomplete.autocomplete(parser)
     options = parser.parse_args(arguments)
     if not hasattr(options, "run"):
         parser.print_help()
@@ -56,14 +57,14 @@ def make_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
 
     c = commands.add_parser("list", help="the mechanisms, with their options", description="List the mechanisms.", epilog="example: mechfmu list")
-    c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, or the tree in a .urdf or .toml file, with its variables")
+    complete(c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, or the tree in a .urdf or .toml file, with its variables"))
     c.set_defaults(run=run_list)
 
     c = commands.add_parser(
         "build", help="write FMUs", description="Write the FMU of a mechanism.",
         epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
     )  # fmt: skip
-    c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, or all")
+    complete(c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"))
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
     c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
     c.add_argument("--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated")
@@ -104,9 +105,10 @@ def make_parser() -> Parser:
     c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
     c.add_argument("--input", metavar="CSV", help="inputs over time: a column time and a column for each input")
     c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
-    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (png, svg, pdf)")
-    c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs")
-    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanism into this file (gif, html)")
+    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
+    c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs, in the plot and beside the animation")
+    c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
+    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanism into this file (html: a page with a player; gif, mp4)")
     c.set_defaults(run=run_simulate)
     c = commands.add_parser(
         "cosim", help="run FMUs wired together", description="Run a system of FMUs (SSP), or write one: mechfmu cosim new FILE.ssp ...",
@@ -119,9 +121,10 @@ def make_parser() -> Parser:
     c.add_argument("--step", type=float, metavar="H", help="communication step in s, the largest one with --adaptive (default: the system's own)")
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
     c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
+    c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
     c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim")
     c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
-    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (png, svg, pdf)")
+    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
     c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs")
     new = c.add_argument_group("with new")
     new.add_argument("--fmu", action="append", default=[], metavar="NAME=FILE", help="an FMU and its name in the system; may be repeated")
@@ -129,7 +132,55 @@ def make_parser() -> Parser:
     new.add_argument("--join", action="append", default=[], metavar="A,B", help="connect all outputs and inputs of two FMUs that have equal names")
     new.add_argument("--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems")
     c.set_defaults(run=run_cosim)
+
+    c = commands.add_parser(
+        "sweep", help="run an FMU many times", description="Run an FMU many times with different values, on all processors or on a Dask cluster.",
+        epilog="example: mechfmu sweep out/LinkChain.fmu swing.toml -o swing_results --plot swing.png",
+    )  # fmt: skip
+    c.add_argument("fmu", metavar="FMU", help="the FMU file")
+    c.add_argument("spec", metavar="SPEC", help="the description of the sweep, a .toml file (see docs/sweeps.md)")
+    c.add_argument("-o", "--output", metavar="DIR", help="folder for the results, which grow there as Parquet files (default: the name of SPEC with _results)")
+    c.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, e.g. tcp://10.0.0.5:8786 (default: processes of this machine)")
+    c.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default: one per processor)")
+    c.add_argument("--engine", default="fmu", metavar="E", help="fmu (the default), or c: the equations of one of our FMUs, compiled by the workers")
+    c.add_argument("--restart", action="store_true", help="begin anew instead of going on with what the folder holds")
+    c.add_argument("--plot", metavar="FILE", help="draw all results over all varied values into this file (png, svg, pdf)")
+    c.set_defaults(run=run_sweep)
+
+    c = commands.add_parser(
+        "linearize", help="A, B, C, D and the modes at a point", description="Linearize a mechanism where it starts, or at the equilibrium near there.",
+        epilog='example: mechfmu linearize link_chain --option links=3 --trim --set "joint[1].angle_start=-1.5" -o chain.mat',
+    )  # fmt: skip
+    complete(c.add_argument("name", metavar="NAME|FILE|FMU", help="a mechanism, a .urdf or .toml file, or an FMU that mechfmu built"))
+    c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism; may be repeated")
+    c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
+    c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
+    c.add_argument("--free", action="append", default=[], metavar="NAME", help="with --trim: an input whose value is sought, too; may be repeated")
+    c.add_argument("--hold", action="append", default=[], metavar="NAME", help="with --trim: a state that keeps its start value; may be repeated")
+    c.add_argument("-o", "--output", metavar="FILE", help="write the matrices to this file (npz, mat, json)")
+    c.set_defaults(run=run_linearize)
+
+    c = commands.add_parser(
+        "new", help="begin a mechanism of your own", description="Write a folder with a working mechanism to change, and its tests.",
+        epilog="example: mechfmu new double_pendulum",
+    )  # fmt: skip
+    c.add_argument("name", metavar="NAME", help="small letters, digits and underscores: the folder, and the key of the mechanism")
+    c.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write it (default: this folder)")
+    c.set_defaults(run=run_new)
+
+    c = commands.add_parser(
+        "bench", help="speed against the peers that are installed", description="Time the link chain's accelerations beside Pinocchio and MuJoCo.",
+        epilog="example: mechfmu bench --links 10 100 --quick",
+    )  # fmt: skip
+    c.add_argument("--links", type=int, nargs="+", default=[10, 100, 1000], metavar="N", help="numbers of links (default: 10 100 1000)")
+    c.add_argument("--quick", action="store_true", help="fewer and shorter bursts, for a first look")
+    c.set_defaults(run=run_bench)
     return parser
+
+
+def complete(argument: argparse.Action) -> None:
+    """Let the shell complete the names of mechanisms, beside those of files."""
+    argument.completer = lambda prefix, **_: [*mechanisms.names(), *argcomplete.FilesCompleter()(prefix)]  # type: ignore[attr-defined]
 
 
 def run_list(options: argparse.Namespace) -> None:
@@ -162,6 +213,8 @@ def _list_one(mechanism: Mechanism) -> None:
 
 def _model(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
     """A mechanism by its name, or that of a file (no mechanism has a dot in its name)."""
+    if os.path.isdir(name) and not (base or controller):  # noqa: PTH112
+        return mechanisms.make(mechanisms.add_folder(name), **given)
     if "." not in name:
         if base or controller:
             raise UserError(
@@ -215,12 +268,13 @@ def run_check(options: argparse.Namespace) -> int:
             raise UserError(f"{file} is a folder, not an FMU file" if Path(file).is_dir() else f"there is no file {file}")
     for file in (options.json, options.junit, options.html):
         _refuse_unwritable(file)
-    wanted = Options(chosen["only"], chosen["skip"], options.level, options.strict, Limits(options.timeout, random=options.random, seed=options.seed), options.jobs)
+    limits = Limits(options.timeout, random=options.random, seed=options.seed)
+    wanted = Options(chosen["only"], chosen["skip"], options.level, options.strict, limits, options.jobs)
     reports = []
     for file in options.fmu:
         with ERR.status(f"{file}") as status:
             try:
-                reports.append(check_fmu(file, wanted, lambda text, file=file, status=status: status.update(f"{file}: {text}")))
+                reports.append(check_fmu(file, wanted, status.update))
             except CannotCheck as error:
                 raise UserError(str(error)) from None
         as_text.print_report(reports[-1], OUT)
@@ -236,7 +290,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 
 def run_simulate(options: argparse.Namespace) -> None:
-    from .run.simulate import read_description, simulate_fmu, times
+    from .run.simulate import pace, read_description, simulate_fmu, times
 
     for file in (options.output, options.plot, options.animate):
         _refuse_unwritable(file)
@@ -246,15 +300,19 @@ def run_simulate(options: argparse.Namespace) -> None:
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
-    for file, allowed in ((options.plot, PICTURES), (options.animate, FILMS)):
-        if file and not file.endswith(allowed):
-            raise UserError(f"cannot draw into {file}: the file must end in {' or '.join(allowed)}")
+    if options.plot and not options.plot.endswith(PICTURES):
+        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    if options.animate:
+        from .run.animate import refuse_film
+
+        refuse_film(options.animate)
     experiment = description.defaultExperiment
     stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
     if options.step is not None:
         times(0.0, stop, options.step)
     with progress_bar(description.modelName, stop) as advance:
-        result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, advance)
+        paced = advance if options.realtime is None else pace(options.realtime, advance)
+        result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
     OUT.print(f"{result.title}: {len(result.t) - 1} steps to t = {result.t[-1]:g} s", highlight=False)
     if options.output:
         result.to_csv(options.output)
@@ -262,7 +320,7 @@ def run_simulate(options: argparse.Namespace) -> None:
         result.plot(signals, options.plot)
     if options.animate:
         with ERR.status(f"drawing {options.animate}"):
-            result.animate(options.animate)
+            result.animate(options.animate, signals=signals)
     _tell_written_or_show(result, options.output, options.plot, options.animate)
 
 
@@ -270,6 +328,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     if options.system[0] == "new":
         _new_system(options)
         return
+    from .run.simulate import pace
     from .run.system import System
 
     if len(options.system) > 1:
@@ -288,8 +347,9 @@ def run_cosim(options: argparse.Namespace) -> None:
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
     with progress_bar(system.name, options.stop or system.stop_time) as advance:
+        paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=advance,
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
     OUT.print(f"{system.name}: {len(system.fmus)} FMUs, {len(system.connections)} connections, {len(result.t) - 1} steps to t = {result.t[-1]:g} s",
@@ -339,6 +399,98 @@ def _new_system(options: argparse.Namespace) -> None:
         system = System(base.name, base.fmus, connect, {**base.set, **pairs(options.set, "--set")}, stop, step)
         system.save(target)
     OUT.print(f"wrote {target}: {len(system.fmus)} FMUs, {len(system.connections)} connections", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_sweep(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from .run.simulate import read_description
+    from .run.sweep import sweep
+    from .run.sweep_spec import read_spec
+
+    if options.plot and not options.plot.endswith(PICTURES):
+        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    _refuse_unwritable(options.plot)
+    description, spec = read_description(options.fmu), read_spec(options.spec)
+    folder = options.output or f"{Path(options.spec).stem}_results"
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f} runs"), TextColumn("{task.fields[speed]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
+        task = progress.add_task(description.modelName, total=spec.runs, speed="")
+        done = [0, 0]
+
+        def advance(runs: int, failed: int) -> None:
+            speed = progress.tasks[0].speed
+            done[:] = runs, failed
+            progress.update(task, completed=runs, speed=f"{speed:.0f} runs/s" if speed else "")
+
+        try:
+            result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance)
+        except KeyboardInterrupt:
+            raise UserError(f"interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there") from None
+    OUT.print(f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else ""), highlight=False, soft_wrap=True)
+    if done[1]:
+        reasons = [r for r in result.table["reason"].to_pylist() if r]
+        OUT.print(f"the first failure: {reasons[0]}", highlight=False, soft_wrap=True, markup=False)
+    if options.plot:
+        result.plot(options.plot)
+        OUT.print(f"wrote {options.plot}", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_linearize(options: argparse.Namespace) -> None:
+    from .run.linear import linearize, start_point, start_values, trim
+    from .run.simulate import mechanism_of, read_description
+
+    if (options.free or options.hold) and not options.trim:
+        raise UserError(f"--{'free' if options.free else 'hold'} is for --trim")
+    if options.output and not options.output.endswith((".npz", ".mat", ".json")):
+        raise UserError(f"cannot write {options.output}: the file must end in .npz or .mat or .json")
+    _refuse_unwritable(options.output)
+    values = pairs(options.set, "--set")
+    if options.name.endswith(".fmu"):
+        if options.option:
+            raise UserError("the options of an FMU were chosen when it was built: leave --option away")
+        description = read_description(options.name)
+        found = mechanism_of(options.name)
+        if found is None:
+            raise UserError(f"{options.name} was not built by mechfmu")
+        model: Mechanism = found
+        known = {s.name for s in model.table.of("parameter", "input")}
+        values = {v.name: v.start for v in description.modelVariables if v.name in known and v.start is not None} | values
+    else:
+        model = _model(options.name, pairs(options.option, "--option"))
+    point = trim(model, values, options.free, options.hold) if options.trim else start_point(model, values)
+    linear = linearize(model, point=point)
+    if options.trim:
+        table = Table("at rest", "value")
+        for name, value in start_values(model, point).items():
+            table.add_row(name.replace("[", "\\["), f"{value:.6g}")
+        OUT.print(table)
+    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")
+    for number, (root, frequency, damping) in enumerate(linear.modes(), 1):
+        table.add_row(str(number), f"{root.real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping + 0.0:.4g}")
+    OUT.print(table)
+    if options.output:
+        linear.save(options.output)
+        OUT.print(f"wrote {options.output}", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_new(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from .run.new import write_skeleton
+
+    for file in write_skeleton(options.name, Path(options.output)):
+        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+    folder = Path(options.output) / options.name
+    OUT.print(f"next: pytest {folder.parent / f'test_{options.name}.py'}; mechfmu build {folder}", soft_wrap=True, highlight=False, markup=False)
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    from .run.bench import bench
+
+    if min(options.links) < 1:
+        raise UserError("a chain has at least one link")
+    return bench(["--links", *map(str, options.links), *(["--quick"] if options.quick else [])])
 
 
 def _tell_written_or_show(result: Any, *files: str | None) -> None:

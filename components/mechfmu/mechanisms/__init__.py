@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 from .contract import Mechanism, Note, UserError, near
 
-__all__ = ["Mechanism", "Note", "UserError", "find", "make", "names", "near"]
+__all__ = ["Mechanism", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
 
 
 def names() -> list[str]:
@@ -23,6 +24,21 @@ def find(key: str) -> type[Mechanism]:
     module = importlib.import_module(f".{key}.model", __name__)
     (found,) = (c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Mechanism) and c.__module__ == module.__name__)
     return found
+
+
+def add_folder(folder: str | Path) -> str:
+    """Make a mechanism known whose folder lies elsewhere; its key."""
+    place = Path(folder).resolve()
+    if not (place / "model.py").is_file():
+        raise UserError(f"{folder} is no mechanism: it has no file model.py")
+    if str(place.parent) not in __path__:
+        if place.name in names():
+            raise UserError(f"{folder}: there is a mechanism {place.name} already")
+        __path__.append(str(place.parent))
+        importlib.invalidate_caches()
+    if place.name not in names():
+        raise UserError(f"{folder} is no mechanism: it has no file __init__.py")
+    return place.name
 
 
 def make(key: str, **options: Any) -> Mechanism:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import time
 import zipfile
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -37,6 +38,19 @@ def times(start: float, stop: float, step: float) -> np.ndarray:
     return np.append(start + step * np.arange(count), stop)
 
 
+def pace(factor: float, progress: Progress) -> Progress:
+    """A progress function that waits until so many times real time has passed."""
+    if not (math.isfinite(factor) and factor > 0):
+        raise UserError(f"realtime {factor:g}: must be greater than 0")
+    began = time.monotonic()
+
+    def paced(t: float) -> None:
+        time.sleep(max(0.0, began + t / factor - time.monotonic()))
+        progress(t)
+
+    return paced
+
+
 def simulate_mechanism(
     mechanism: Mechanism, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None,
     inputs: Mapping[str, Callable[[float], float]] | None = None, tolerance: float | None = None, engine: str = "casadi",
@@ -50,22 +64,26 @@ def simulate_mechanism(
     driven = {scalar: (inputs or {})[scalar.name] for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
     instance = make_instance(mechanism, start, engine)
     grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
-    outputs = table.of("state", "discrete", "output")
+    outputs, driving = table.of("state", "discrete", "output"), table.of("input")
+    recorded = [*outputs, *driving]
 
     def drive(t: float) -> None:
         instance.set(list(driven), [float(f(t)) for f in driven.values()])
 
     drive(0.0)
     instance.initialize(tolerance=tolerance)
-    rows = [instance.get(outputs)]
+    rows = [instance.get(recorded)]
     for t, t_next in pairwise(grid):
         instance.step(float(t), float(t_next - t))
         drive(float(t_next))  # so that feed-through outputs belong to the inputs of their own time
-        rows.append(instance.get(outputs))
+        rows.append(instance.get(recorded))
         progress(float(t_next))
-    data = np.array(rows).T
+    data = {s.name: d for s, d in zip(recorded, np.array(rows).T, strict=True)}
     constants = {s.name: v for s, v in zip(table.of("parameter"), instance.get(table.of("parameter")), strict=True)}
-    return Result(mechanism.name, grid, {s.name: d for s, d in zip(outputs, data, strict=True)}, {s.name: shown(s.unit) for s in outputs}, constants, mechanism)
+    return Result(
+        mechanism.name, grid, {s.name: data[s.name] for s in outputs}, {s.name: shown(s.unit) for s in outputs}, constants, mechanism,
+        {s.name: data[s.name] for s in driving},
+    )  # fmt: skip
 
 
 def read_description(fmu: str | Path) -> ModelDescription:
@@ -135,6 +153,7 @@ def simulate_fmu(
     return Result(
         description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
         {n: shown_as(variables[n], description) for n in names}, constants, mechanism_of(fmu),
+        _driven(variables, inputs, values, np.asarray(data["time"])),
     )  # fmt: skip
 
 
@@ -191,6 +210,14 @@ def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: 
     for name, column in table.items():
         data[name] = column
     return data
+
+
+def _driven(variables: Mapping[str, Any], inputs: np.ndarray | None, values: Mapping[str, Any], t: np.ndarray) -> dict[str, np.ndarray]:
+    """The inputs at the times of the result; between the rows of a table FMPy interpolates, too."""
+    names = [v.name for v in variables.values() if v.causality == "input" and v.type == "Real"]
+    if inputs is not None:
+        return {name: np.interp(t, inputs["time"], inputs[name]) for name in names}
+    return {name: np.full(len(t), float(values.get(name, variables[name].start or 0.0))) for name in names}
 
 
 def _cell(file: str | Path, row: list[str], names: list[str], k: int) -> float:
