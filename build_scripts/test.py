@@ -12,4 +12,4 @@ if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the im
 import environment
 
 if __name__ == "__main__":
-    sys.exit(environment.run(["-m", "pytest"], sys.argv[1:] or ["-n", "auto"], extras=["native", "bench", "dev"]))
+    sys.exit(environment.run(["-m", "pytest"], sys.argv[1:] or ["-n", "auto"], extras=["native", "sweep", "learn", "docs", "bench", "dev"]))
