@@ -16,8 +16,6 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ[
 
 import argparse
 import ctypes
-import hashlib
-import importlib.util
 import math
 import re
 import resource
@@ -28,25 +26,35 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
+from loops import (
+    C_FILES,
+    Burst,
+    PinocchioJoint,
+    Report,
+    build_seconds,
+    compiled_loop,
+    console,
+    contest,
+    duration,
+    engine_bursts,
+    package_folder,
+    pinocchio_bursts,
+    pointer,
+    refuse_disagreement,
+)
 
 from mechfmu import LinkChain
 from mechfmu.engines.c_model import model_c
-from mechfmu.engines.compiled import cache_folder, library
+from mechfmu.engines.compiled import library
 from mechfmu.engines.compiler import compile_library, default_compiler, host_platform
 from mechfmu.engines.instance import Instance
 from mechfmu.engines.sources import fmu_source
 
-C_FILES = Path(__file__).resolve().parent / "c"
-AGREEMENT = 1e-8  # relative to the largest acceleration
 POINTS = 8  # random states of each size, visited in turn
 STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 10 ms
 CROWD = 10_000  # instances in one process
@@ -60,70 +68,6 @@ NOTES = (
     "casadi, in FMPy. Builds: wall clock, one platform, empty compiler cache.",
     "Pinocchio's code is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB at n = 1000: no figure.",
 )
-
-console = Console(highlight=False)
-
-
-# --- the compiled loops -----------------------------------------------------------------------------------------------
-
-
-def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
-    """The file of benchmarks/c as a loaded library whose functions return CPU seconds unless told otherwise."""
-    command = ["g++" if source.endswith(".cpp") else "gcc", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-Wall", "-Wextra", str(C_FILES / source), *flags]
-    texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", source))]
-    target = cache_folder() / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{source} did not compile:\n{done.stderr}")
-    return ctypes.CDLL(str(target))
-
-
-def package_folder(name: str) -> Path:
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        sys.exit(f"the Python package {name} is missing: pip install mechfmu[native,bench]")
-    return Path(spec.origin).parent
-
-
-def pinocchio_loop() -> ctypes.CDLL:
-    prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
-    places = [prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3"]  # of cmeel-eigen; casadi brings it too
-    eigen = next((place for place in places if place.exists()), None) or sys.exit("the headers of Eigen are missing: pip install cmeel-eigen")
-    definitions = ("PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
-                   "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12")  # fmt: skip
-    return compiled_loop(
-        "pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), "-isystem", str(prefix / "include"), "-isystem", str(eigen),
-        f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}",
-    )  # fmt: skip
-
-
-def mujoco_loop() -> ctypes.CDLL:
-    folder = package_folder("mujoco")
-    (shared,) = folder.glob("libmujoco.so.*")
-    return compiled_loop("mujoco_loop.c", "-I", str(folder / "include"), str(shared), f"-Wl,-rpath,{folder}")
-
-
-def pointer(array: np.ndarray) -> ctypes.c_void_p:
-    assert array.flags.c_contiguous and array.dtype == float
-    return ctypes.c_void_p(array.ctypes.data)
-
-
-Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
-
-
-def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
-    """CPU seconds of one evaluation by contender: of its fast bursts, since everything else on the machine makes them slower.
-
-    The fastest tenth ends there. Not the very fastest: the clock of a virtual machine under load now and then loses a part of a burst.
-    """
-    counts = {name: max(1, math.ceil(seconds / burst(1))) for name, burst in bursts.items()}
-    taken: dict[str, list[float]] = {name: [] for name in bursts}
-    for _ in range(rounds):
-        for name, burst in bursts.items():
-            taken[name].append(burst(counts[name]))
-    return {name: float(np.quantile(times, 0.1)) for name, times in taken.items()}
 
 
 # --- one evaluation of the accelerations ------------------------------------------------------------------------------
@@ -140,7 +84,6 @@ class Case:
     q: np.ndarray
     dq: np.ndarray
     tau: np.ndarray
-    keep: list[Any] = field(default_factory=list)  # what the loops point to
 
     @staticmethod
     def of(n: int) -> Case:
@@ -154,30 +97,19 @@ class Case:
 
     def engine(self) -> tuple[dict[str, Burst], np.ndarray]:
         """Bursts of the rates and of the directional derivative, and where the accelerations appear."""
-        table, functions, loop = self.chain.table, library(self.chain), compiled_loop("engine_loop.c")
+        table = self.chain.table
         _, x, _, u, p = self.chain.start()
         x, u = np.tile(x, (POINTS, 1)), np.tile(u, (POINTS, 1))
         x[:, table.x.part("q")], x[:, table.x.part("dq")], u[:, table.u.part("tau")] = self.q, self.dq, self.tau
-        functions.engine_work.restype = ctypes.c_size_t
-        out, w = np.zeros_like(x), np.zeros(functions.engine_work() + 1)
-        seeds = [np.ones(table.x.size), np.zeros(table.u.size), np.zeros(table.p.size)]
-        derivative = [np.zeros(table.x.size), np.zeros(table.y.size)]
-        self.keep += [x, u, p, out, w, *seeds, *derivative]
-        loop.rates_burst.restype = loop.tangent_burst.restype = ctypes.c_double
-        sizes = [ctypes.c_size_t(s) for s in (POINTS, table.x.size, table.u.size)]
-        at = [pointer(a) for a in (x, u, p)]
-        rest, along = [pointer(out), pointer(w)], [pointer(a) for a in (*seeds, *derivative, w)]
-        return {
-            "engine c": lambda count: loop.rates_burst(functions.engine_rates, *sizes, *at, *rest, ctypes.c_size_t(count)),
-            "directional derivative": lambda count: loop.tangent_burst(functions.engine_tangent, *sizes, *at, *along, ctypes.c_size_t(count)),
-        }, out[:, table.x.part("dq")]  # fmt: skip
+        bursts, out = engine_bursts(self.chain, x, u, p)
+        return bursts, out[:, table.x.part("dq")]
 
     def pinocchio(self) -> tuple[Burst, np.ndarray]:
-        p, loop, qdd = self.p, pinocchio_loop(), np.zeros_like(self.q)
-        rows = [np.array(row, dtype=float) for row in (p.l, p.lc, p.m, p.J)]
-        loop.pinocchio_chain.restype, loop.pinocchio_burst.restype = ctypes.c_void_p, ctypes.c_double
-        chain = ctypes.c_void_p(loop.pinocchio_chain(self.chain.links, *(pointer(r) for r in rows), ctypes.c_double(p.gravity)))
-        return self._peer(loop.pinocchio_burst, chain, qdd), qdd
+        p, joints = self.p, []
+        for k in range(self.chain.links):
+            point, com = np.array([p.l[k - 1] if k else 0.0, 0.0, 0.0]), np.array([p.lc[k], 0.0, 0.0])
+            joints.append(PinocchioJoint("revolute", k, np.eye(3), point, np.array([0.0, 0.0, 1.0]), p.m[k], com, p.J[k] * np.eye(3)))
+        return pinocchio_bursts(joints, (0.0, -p.gravity, 0.0), self.q, self.dq, self.tau)["Pinocchio, world axes"]
 
     def mujoco(self) -> tuple[Burst, np.ndarray]:
         import mujoco  # type: ignore[import-untyped]
@@ -195,22 +127,14 @@ class Case:
             file = str(Path(folder) / "chain.mjb")
             mujoco.mj_saveModel(spec.compile(), file)
             chain = ctypes.c_void_p(loop.mujoco_chain(file.encode()))
-        return self._peer(loop.mujoco_burst, chain, qdd), qdd
-
-    def _peer(self, function: Any, chain: ctypes.c_void_p, qdd: np.ndarray) -> Burst:
-        self.keep.append(qdd)
-        arrays = [pointer(a) for a in (self.q, self.dq, self.tau, qdd)]
-        return lambda count: function(chain, ctypes.c_size_t(POINTS), *arrays, ctypes.c_size_t(count))
+        kept = [self.q, self.dq, self.tau, qdd]
+        return lambda count: float(loop.mujoco_burst(chain, ctypes.c_size_t(POINTS), *map(pointer, kept), ctypes.c_size_t(count))), qdd
 
 
-def refuse_disagreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
-    right = accelerations["engine c"]
-    largest = np.max(np.abs(right), axis=1)
-    worst = {name: float(np.max(np.max(np.abs(found - right), axis=1) / largest)) for name, found in accelerations.items()}
-    for name, difference in worst.items():
-        if not difference <= AGREEMENT:  # written so that NaN is refused
-            sys.exit(f"no figures: at n = {n} {name} and engine c differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})")
-    console.print(f"n = {n}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True)
+def mujoco_loop() -> ctypes.CDLL:
+    folder = package_folder("mujoco")
+    (shared,) = folder.glob("libmujoco.so.*")
+    return compiled_loop("mujoco_loop.c", "-I", str(folder / "include"), str(shared), f"-Wl,-rpath,{folder}")
 
 
 def evaluations(n: int, peers: Sequence[str], rounds: int) -> dict[str, float]:
@@ -222,7 +146,7 @@ def evaluations(n: int, peers: Sequence[str], rounds: int) -> dict[str, float]:
         bursts[name], accelerations[name] = {"Pinocchio": case.pinocchio, "MuJoCo": case.mujoco}[name]()
     for name in accelerations:
         bursts[name](POINTS)
-    refuse_disagreement(n, accelerations)
+    refuse_disagreement(f"n = {n}", accelerations)
     slow = {name: bursts.pop(name) for name in peers if n > 300}
     return contest(bursts, rounds) | contest(slow, min(rounds, 5))
 
@@ -362,59 +286,7 @@ def instance_step(engine: str, runs: int) -> float:
     return best
 
 
-# --- building ---------------------------------------------------------------------------------------------------------
-
-
-def build_seconds(n: int) -> float:
-    """Wall-clock seconds from the command line to the native FMU for this platform, in a new process and with an empty compiler cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        caches = {name: str(Path(folder) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-        command = [sys.executable, "-m", "mechfmu", "build", "link_chain", "--option", f"links={n}", "-o", str(Path(folder) / "out")]
-        began = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **caches})
-        if done.returncode:
-            sys.exit(f"the build of {n} links failed:\n{done.stdout}{done.stderr}")
-        return time.perf_counter() - began
-
-
 # --- the whole --------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Report:
-    """Lines of the table and requirements."""
-
-    lines: list[tuple[str, str, str, str]] = field(default_factory=list)
-    found: list[tuple[str, bool]] = field(default_factory=list)
-
-    def line(self, what: str, n: int, time: float | str, ratio: str = "") -> None:
-        self.lines.append((what, str(n), duration(time) if isinstance(time, float) else time, ratio))
-
-    def section(self) -> None:
-        self.lines.append(("", "", "", ""))
-
-    def require(self, text: str, holds: bool) -> None:
-        self.found.append((text, bool(holds)))
-
-    def show(self) -> int:
-        table = Table(box=box.SIMPLE_HEAD)
-        for title, justify in (("what", "left"), ("links", "right"), ("one takes", "right"), ("that is", "left")):
-            table.add_column(title, justify=justify)  # type: ignore[arg-type]
-        for line, after in zip(self.lines, [*self.lines[1:], ("",) * 4], strict=True):
-            if line[0]:
-                table.add_row(*line, end_section=not after[0])
-        console.print(table)
-        console.print(Padding("\n".join(NOTES), (0, 2, 1, 2)), style="dim")
-        for text, holds in self.found:
-            console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
-        return 0 if all(holds for _, holds in self.found) else 1
-
-
-def duration(seconds: float) -> str:
-    for limit, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= limit:
-            return f"{seconds / limit:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
 
 
 def report_evaluations(report: Report, rounds: int, progress: Callable[[str], None]) -> None:
@@ -476,8 +348,8 @@ def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -
 def report_builds(report: Report, progress: Callable[[str], None]) -> None:
     for n, limit in ((100, 60.0), (1000, 300.0)):
         progress(f"building the native FMU of {n} links")
-        seconds = build_seconds(n)
-        report.line("build of the native FMU", n, seconds)
+        seconds, used = build_seconds("link_chain", "--option", f"links={n}")
+        report.line("build of the native FMU", n, seconds, f"{used:.0f} s of CPU time")
         report.require(f"the native FMU of {n} links is built in at most {limit:.0f} s: {seconds:.0f} s", seconds <= limit)
     report.section()
 
@@ -494,7 +366,7 @@ def main() -> int:
     if not sys.platform.startswith("linux") or not shutil.which("g++"):
         sys.exit("this benchmark needs Linux and g++")
     rounds = 30 if options.quick else 300
-    report = Report()
+    report = Report("links", NOTES)
     with console.status("") as status:
         report_evaluations(report, rounds, status.update)
         report_steps(report, rounds, status.update)

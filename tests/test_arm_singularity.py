@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from fmu_client import Host, Refused
@@ -10,10 +12,13 @@ from tree_cases import ARM, BuildTree
 from tree_golden import arm_of, product
 from tree_tolerances import BALANCE, NORM
 
-from mechfmu.engines.instance import make_instance
+from mechfmu.core.tree import Body, Joint
+from mechfmu.core.tree import Tree as TreeData
+from mechfmu.engines.instance import Instance, make_instance
 from mechfmu.engines.integration import IntegrationError
 from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.mechanisms.tree.model import Tree
 
 pytest_plugins = ["tree_fixtures"]
 
@@ -54,6 +59,39 @@ def test_the_angles_warn_and_stop() -> None:
     assert len(warned) == 1  # once, not at every step
     assert 1e-4 <= instance.get([singularity])[0] < 1e-2  # the state before the refused step is still good
     assert np.isfinite(instance.get(instance.table.of("output"))).all()
+
+
+def test_the_numpy_engine_stops_with_the_same_words_and_no_other_warning() -> None:
+    """At the singularity itself the equations divide by zero; the stop comes before."""
+    instance = Instance(SphericalArm(state="euler"), start=towards("euler"), engine="numpy")
+    instance.initialize()  # of the default tolerance: the numpy engine is slow
+    t, h = 0.0, 0.02
+    with warnings.catch_warnings(record=True) as warned, pytest.raises(IntegrationError, match=r"use state=quaternion"):
+        warnings.simplefilter("always")
+        while t < 1.0:
+            instance.step(t, h)
+            t += h
+    assert [WARNING in str(w.message) for w in warned] == [True], [str(w.message) for w in warned]
+
+
+@pytest.mark.parametrize("side", (1, -1))
+@pytest.mark.parametrize("h", (0.01, 0.1, 1.0))
+def test_no_step_is_so_long_that_it_gets_past_the_singularity(h: float, side: int) -> None:
+    """Straight through it the angles stay smooth and nothing makes the solver's steps small."""
+    start = towards("euler") | {"joint[1].angle_start[2]": side * ANGLE, "joint[1].rate_start[2]": side * RATE}
+    instance = make_instance(SphericalArm(state="euler"), start)
+    instance.initialize()
+    with pytest.warns(RuntimeWarning, match="come near"), pytest.raises(IntegrationError, match="are at their singularity"):
+        for i in range(round(1.0 / h)):
+            instance.step(i * h, h)
+
+
+def test_a_tree_is_told_what_to_write_instead() -> None:
+    tree = TreeData("top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),))
+    mechanism = Tree(model=tree.to_json())
+    assert [note.text.rpartition(": ")[2] for note in mechanism.guard_notes.values()] == ["describe the joint as kind spherical"] * 2
+    with pytest.raises(UserError, match=r"^gimbal: its angles start at their singularity .*: describe the joint as kind spherical"):
+        mechanism.start({"gimbal.angle_start[2]": np.pi / 2})
 
 
 def test_the_warning_comes_before_the_stop() -> None:

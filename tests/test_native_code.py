@@ -359,7 +359,7 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.nd
 @pytest.mark.parametrize("batch", range(2))
 def test_made_up_programs_instruction_by_instruction(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values carried over several turns, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
-    monkeypatch.setattr(Program, "of", staticmethod(lambda program: program))
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program, milestones: program))
     monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
     programs = [random_program(5000 * batch + i) for i in range(150)]
     codes = []

@@ -145,3 +145,31 @@ def test_a_joint_with_a_name_of_the_fmu_is_refused(tmp_path: Path, capsys: pytes
     assert build(file, tmp_path / "out") == 2
     assert "joint tip: rename it" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+# --- names of files ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, text", (("robot.URDF", URDF), ("Robot.Toml", TOML)))
+def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert main(["list", str(tmp_path / name)]) == 0
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    (
+        ("robot.urdf.xacro", "a xacro file must be expanded first: xacro robot.urdf.xacro > robot.urdf"),
+        ("robot.XACRO", "a xacro file must be expanded first"),
+        ("robot.sdf", "a robot description must end in .urdf or .toml"),
+        ("LinkChain.fmu", "a robot description must end in .urdf or .toml"),
+    ),
+)
+@pytest.mark.parametrize("command", ("build", "list"))
+def test_other_files_get_a_word_of_help(name: str, said: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_text(URDF)
+    assert main([command, str(tmp_path / name), *(["-o", str(tmp_path / "out")] if command == "build" else [])]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()

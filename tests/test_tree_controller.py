@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import fmpy.validation
 import numpy as np
 import pytest
@@ -88,6 +90,29 @@ def test_every_kind_of_joint_gets_the_acceleration_asked_for(seed: int) -> None:
     assert np.max(np.abs(found - wanted)) < AT_REST
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_springs_dampers_and_friction_are_made_up_for(seed: int) -> None:
+    """The same with passive laws in every joint of the plant; a controller that does not know them misses by far."""
+    random = np.random.default_rng(seed)
+    bare = random_tree(random, [str(k) for k in random.permutation(KINDS)])
+    laws = ("stiffness", "rest", "damping", "friction", "friction_speed")
+    passive = (replace(j, **dict(zip(laws, random.uniform(0.5, 2.0, len(laws)), strict=True))) for j in bare.joints)
+    tree = replace(bare, joints=tuple(passive))
+    state = random_state(random, tree)
+    wanted = random.uniform(-3.0, 3.0, len(state.v))
+    inputs = {}
+    for words, values in ((COORDINATES, state.q), (RATES, state.v)):
+        inputs |= dict(zip(names(tree, words), values, strict=True)) | dict(zip(map(reference, names(tree, words)), values, strict=True))
+    inputs |= dict(zip(map(reference, names(tree, ACCELERATIONS)), wanted, strict=True))
+    missed = []
+    for known in (tree, bare):
+        tau = Point(ComputedTorque(model=known.to_json()), inputs).get(*names(tree, FORCES))
+        found = Point(mechanism_of(tree), start_of(tree, state.q, state.v, tau)).get(*names(tree, ACCELERATIONS))
+        missed.append(np.max(np.abs(found - wanted)))
+    assert missed[0] < AT_REST
+    assert missed[1] > 1.0
+
+
 def test_a_spherical_joint_turns_to_its_reference_on_the_shortest_way() -> None:
     """About a fixed axis from rest, the angle that is missing decays like any other error."""
     axis, angle = np.array([0.6, 0.0, 0.8]), 1.3
@@ -116,6 +141,17 @@ def test_gravity_compensation_holds_any_arm_at_rest() -> None:
         held, dropped = (Point(mechanism_of(tree), start_of(tree, q, rest, t)).get(*names(tree, ACCELERATIONS)) for t in (tau, rest))
         assert np.max(np.abs(held)) < AT_REST
         assert np.max(np.abs(dropped)) > 1.0
+
+
+def test_gravity_compensation_leaves_springs_and_dampers_as_they_are() -> None:
+    """It has no parameters for them, and a moving arm gets the torques of one at rest."""
+    joints = tuple(replace(j, stiffness=3.0, damping=2.0) for j in ARM.joints)
+    controllers = [ComputedTorque(model=tree.to_json(), law="gravity") for tree in (ARM, replace(ARM, joints=joints))]
+    assert "elbow.stiffness" not in controllers[1].table.by_name
+    angles, rates = {"shoulder.angle": 0.3, "elbow.angle": -0.8}, {"shoulder.rate": 2.0, "elbow.rate": -1.0}
+    at_rest, moving = Point(controllers[0], angles).get(*names(ARM, FORCES)), Point(controllers[1], angles | rates).get(*names(ARM, FORCES))
+    assert np.array_equal(at_rest, moving)
+    assert abs(at_rest[0]) > 1.0
 
 
 def test_free_joints_are_refused() -> None:

@@ -37,6 +37,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .milestones import milestone
 from .rotations import about, from_quaternion
 from .symmetric import (
     Block,
@@ -135,6 +136,7 @@ def forward_dynamics(
             w = w + spin
         omega.append(w)
         bias.append((a_prime, alpha_prime))
+        milestone(w, a_prime, alpha_prime)
 
     # inwards: eliminate the motions, (5)-(7)
     M: list[tuple[Block, Block, Block]] = []
@@ -149,6 +151,7 @@ def forward_dynamics(
             blocks, inertial = _body(bodies, frame.body, omega[k])
             M.append(blocks)
             Q.append((-inertial[0], -inertial[1]) if load is None else (load[0] - inertial[0], load[1] - inertial[1]))
+            milestone(M[k], Q[k])
     kept: list[Any] = [None] * len(frames)
     for k in reversed(range(len(frames))):
         frame = frames[k]
@@ -184,11 +187,13 @@ def forward_dynamics(
             N = -tau[frame.v : frame.v + 3]
             B, D = symmetric({}), symmetric({})
         if frame.parent == BASE:
+            milestone(kept[k])
             continue
         A, B, D, F, N = _to_parent(frame, R[k], q, A, B, D, F, N)
         pA, pB, pD = M[frame.parent]
         M[frame.parent] = (added(pA, A, True), added(pB, B, False), added(pD, D, True))
         Q[frame.parent] = (Q[frame.parent][0] + F, Q[frame.parent][1] + N)
+        milestone(kept[k], M[frame.parent], Q[frame.parent])
 
     # outwards: accelerations and reactions
     vdot: dict[int, Array] = {}
@@ -220,6 +225,7 @@ def forward_dynamics(
             alpha_k = alpha_k + omegad
         a_k, alpha_k = a_k + bias[k][0], alpha_k + bias[k][1]
         acceleration.append((a_k, alpha_k))
+        milestone(a_k, alpha_k)
         A, B, D = M[k]
         reaction.append((times(A, a_k) + times(B, alpha_k) - Q[k][0], transposed_times(B, a_k) + times(D, alpha_k) - Q[k][1]))
     return Motion(np.stack([vdot[i] for i in range(len(vdot))]), omega, acceleration, reaction)

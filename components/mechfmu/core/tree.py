@@ -19,12 +19,14 @@ kinds about and along the coordinate axes of the joint.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from .mobility import inertia_matrix, singular_frame
 from .separate_bodies import BASE, Frame
 
 MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
@@ -41,6 +43,8 @@ MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); No
     "free": (("slide", 0), ("slide", 1), ("slide", 2), ("ball", 2)),
 }
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
+SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -88,15 +92,28 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What is seen of a body: no business of dynamics. kind and size as in mechanisms/drawing.py; position and rotation in the body's frame."""
+
+    body: str  # empty: the base
+    kind: Literal["box", "cylinder", "sphere"]
+    size: tuple[float, ...]
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = IDENTITY
+
+
+@dataclass(frozen=True)
 class Tree:
     """bodies[i] hangs by joints[i]; parents come before their children."""
 
     name: str
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
+    shapes: tuple[Shape, ...] = ()
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
+        fields = asdict(self)
+        return json.dumps(fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Tree:
@@ -105,7 +122,8 @@ class Tree:
         def made(cls: Any, fields: dict[str, Any]) -> Any:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
-        return Tree(data["name"], tuple(made(Body, b) for b in data["bodies"]), tuple(made(Joint, j) for j in data["joints"]))
+        shapes = tuple(made(Shape, s) for s in data.get("shapes", ()))
+        return Tree(data["name"], tuple(made(Body, b) for b in data["bodies"]), tuple(made(Joint, j) for j in data["joints"]), shapes)
 
     def check(self) -> None:
         """ModelError unless the tree is one, and physical."""
@@ -115,6 +133,9 @@ class Tree:
             name, count = Counter(names).most_common(1)[0] if names else ("", 0)
             if count > 1:
                 raise ModelError(f"{what} {name}: there are two of this name")
+            for name in names:
+                if not NAME.fullmatch(name):
+                    raise ModelError(f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore")
         if [j.child for j in self.joints] != [b.name for b in self.bodies]:
             raise ModelError("every body must hang by one joint, in the same order")
         known = {""}
@@ -129,6 +150,9 @@ class Tree:
         if not any(joint.rates for joint in self.joints):
             raise ModelError("no joint of the tree can move: every joint is fixed")
         self._check_moved_mass()
+        self._check_mobility()
+        for shape in self.shapes:
+            _check_shape(shape, known)
 
     def _check_moved_mass(self) -> None:
         """Every joint that can move must carry mass."""
@@ -138,6 +162,21 @@ class Tree:
                 raise ModelError(f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass")
             if joint.parent:
                 carried[joint.parent] += carried[joint.child]
+
+    def _check_mobility(self) -> None:
+        """Every joint that can move must have inertia against its motion, somewhere at least."""
+        frames, at, turns = self.frames()
+        inertias = []
+        for body, W in zip(self.bodies, turns, strict=True):
+            xx, yy, zz, xy, xz, yz = body.inertia
+            inertias.append(inertia_matrix(body.mass, W.T @ np.array(body.com), W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W))
+        frame = singular_frame(frames, inertias)
+        if frame is not None:
+            joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
+            raise ModelError(
+                f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on the joint's axis "
+                f"and no inertia about it, or another joint does the same with no inertia between them"
+            )
 
     def frames(self) -> tuple[list[Frame], list[int], list[np.ndarray]]:
         """Frames and motions; the frame of each body; and for each body the rotation W from that frame's axes to the body's own axes.
@@ -185,6 +224,7 @@ def _clean(a: np.ndarray) -> np.ndarray:
 
 
 def _check_joint(joint: Joint) -> None:
+    _check_lengths(f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3))
     numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping, joint.friction, joint.friction_speed]
     numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
     if not np.all(np.isfinite(numbers)):
@@ -204,6 +244,7 @@ def _check_joint(joint: Joint) -> None:
 
 
 def _check_body(body: Body) -> None:
+    _check_lengths(f"body {body.name}", com=(body.com, 3), inertia=(body.inertia, 6))
     if not np.all(np.isfinite([body.mass, *body.com, *body.inertia])):
         raise ModelError(f"body {body.name}: a number is not finite")
     if body.mass < 0:
@@ -219,3 +260,18 @@ def _check_body(body: Body) -> None:
         raise ModelError(f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})")
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
         raise ModelError(f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})")
+
+
+def _check_shape(shape: Shape, bodies: set[str]) -> None:
+    if shape.body not in bodies or shape.kind not in SIZES:
+        raise ModelError(f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}")
+    what = f"body {shape.body}: a {shape.kind}"
+    _check_lengths(what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9))
+    if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
+        raise ModelError(f"{what}: its numbers must be finite, its size not negative")
+
+
+def _check_lengths(what: str, **lists: tuple[tuple[float, ...], int]) -> None:
+    for name, (numbers, count) in lists.items():
+        if len(numbers) != count:
+            raise ModelError(f"{what}: {name} must be {count} numbers")

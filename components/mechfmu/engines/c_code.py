@@ -4,20 +4,23 @@ Every graph becomes one C function without branches or memory of its own:
 
     void NAME(const double *t, const double *x, ..., double *out, ..., double *w)
 
-A long graph is cut into blocks, each a function of its own: loops where the graph repeats itself (see rolling.py), pieces of plain
-assignments elsewhere, because compilers need time that grows faster than the length of a function. Values that one block makes and another
-uses live in the work array w: single ones in a place each, those that a loop makes or uses turn by turn in a row of places.
+A long graph is cut into blocks, each a function of its own: loops where the graph repeats itself (see rolling.py) or calls of one function
+where stretches between milestones are alike (see shapes.py), pieces of plain assignments elsewhere, because compilers need time that grows
+faster than the length of a function. Values that one block makes and another uses live in the work array w: single ones in a place each, those
+that a loop makes or uses turn by turn in a row of places.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import casadi
 import numpy as np
 
 from .rolling import Loop, find_loops
+from .shapes import Shape, find_shapes
 
 PIECE = 2000  # assignments in one piece
 ROLLED_FROM = 6000  # instructions; a shorter graph is fastest as it is
@@ -61,10 +64,15 @@ class Program:
     operation: np.ndarray  # (N,)
     kind: np.ndarray  # (N, 2)
     number: np.ndarray  # (N, 3): of the two operands; of the element written, for an output
+    cuts: list[int] = field(default_factory=list)  # where a milestone has been reached
 
     @staticmethod
-    def of(graph: casadi.Function) -> Program:
-        operation, kind, number = [], [], []
+    def of(graph: casadi.Function, milestones: int = 0) -> Program:
+        """The first outputs of the graph may be milestones: they are not written, but cut the program."""
+        operation: list[int] = []
+        kind: list[tuple[int, int]] = []
+        number: list[tuple[int, int, int]] = []
+        cuts = {-milestones - 1: 0}  # by milestone: where its last element is ready
         constants: dict[str, int] = {}
         slots: dict[int, tuple[int, int]] = {}  # CasADi's work slots are used again and again: (kind, number) of what is in each now
         none = (-1, 0)
@@ -79,6 +87,10 @@ class Program:
                 slots[graph.instruction_output(k)[0]] = (CONSTANT + constants.setdefault(literal, len(constants)), 0)
             elif code == casadi.OP_OUTPUT:
                 which, element = graph.instruction_output(k)
+                which -= milestones
+                if which < 0:
+                    cuts[which] = len(operation)
+                    continue
                 a = slots[graph.instruction_input(k)[0]]
                 operation.append(OUTPUT + which)
                 kind.append((a[0], -1))
@@ -92,10 +104,26 @@ class Program:
                 number.append((a[1], b[1], 0))
             else:
                 raise NotImplementedError(f"{graph.name()}: CasADi operation {code} has no C form yet; add it to mechfmu/engines/c_code.py")
-        return Program(
-            [graph.name_in(i) for i in range(graph.n_in())], [graph.name_out(i) for i in range(graph.n_out())], list(constants),
+        program = Program(
+            [graph.name_in(i) for i in range(graph.n_in())], [graph.name_out(i) for i in range(milestones, graph.n_out())], list(constants),
             np.array(operation, dtype=np.int64), np.array(kind, dtype=np.int64).reshape(-1, 2), np.array(number, dtype=np.int64).reshape(-1, 3),
+            sorted(set(cuts.values())),
         )  # fmt: skip
+        return program._needed() if milestones else program
+
+    def _needed(self) -> Program:
+        """Without what is made for milestones alone."""
+        needed = self.operation >= OUTPUT
+        for k in range(len(needed) - 1, -1, -1):
+            if needed[k]:
+                needed[self.number[k, :2][self.kind[k] == VALUE]] = True
+        renumbered: np.ndarray = np.cumsum(needed) - needed
+        number = self.number.copy()
+        number[:, :2] = np.where(self.kind == VALUE, renumbered[self.number[:, :2]], self.number[:, :2])
+        ends = np.append(renumbered, needed.sum())
+        return Program(
+            self.inputs, self.outputs, self.constants, self.operation[needed], self.kind[needed], number[needed], sorted({int(ends[c]) for c in self.cuts})
+        )
 
     def signature(self) -> np.ndarray:
         """Equal for instructions that do the same with operands of the same kinds."""
@@ -116,11 +144,27 @@ class Row:
         return self.place + (value - self.low) // self.step
 
 
+@dataclass(frozen=True)
+class Call:
+    """The stretch of instructions that begins at first, as call number `turn` of a shape."""
+
+    shape: Shape
+    turn: int
+
+    @property
+    def first(self) -> int:
+        return self.shape.firsts[self.turn]
+
+    @property
+    def end(self) -> int:
+        return self.first + self.shape.length
+
+
 @dataclass
 class Layout:
     """Which block every instruction belongs to and where values live that leave their block."""
 
-    blocks: list[Loop | range]
+    blocks: list[Loop | Call | range]
     block_of: np.ndarray
     rows: dict[tuple[int, int], list[Row]] = field(default_factory=lambda: defaultdict(list))  # (step, value % step)
     single: dict[int, int] = field(default_factory=dict)
@@ -130,19 +174,28 @@ class Layout:
         return next(r for r in self.rows[step, value % step] if r.low <= value <= r.high)
 
 
-def c_function(graph: casadi.Function, name: str) -> Code:
-    """The C function `name` of a recorded graph; its arguments have the names of the graph's inputs and outputs."""
-    program = Program.of(graph)
+def c_function(graph: casadi.Function, name: str, milestones: int = 0) -> Code:
+    """The C function `name` of a recorded graph; its arguments have the names of the graph's inputs and of its outputs after the milestones."""
+    program = Program.of(graph, milestones)
     layout = _layout(program)
     arguments = [*program.inputs, *program.outputs, "w"]
     parameters = ", ".join([f"const double *{i}" for i in program.inputs] + [f"double *restrict {o}" for o in (*program.outputs, "w")])
     unused = "    " + " ".join(f"(void){a};" for a in arguments)
     stores = _stores(layout)
     text, calls = [], []
+    functions: dict[Shape, str] = {}
     for number, block in enumerate(layout.blocks):
-        emit = _emit_loop if isinstance(block, Loop) else _emit_piece
-        text += [f"static NOINLINE void {name}_{number}({parameters}) {{", unused, *emit(program, layout, block, number, stores), "}", ""]  # type: ignore[arg-type]
-        calls.append(f"    {name}_{number}({', '.join(arguments)});")
+        own = f"{name}_{number}"
+        if isinstance(block, Call):
+            if block.shape not in functions:
+                functions[block.shape] = own
+                text += _emit_shape(program, layout, block.shape, own, parameters, unused)
+            own = functions[block.shape]
+            calls.append(f"    {own}({', '.join(arguments)}, {own}_i[{block.turn}], {own}_c[{block.turn}]);")
+            continue
+        lines = _emit_loop(program, layout, block, number) if isinstance(block, Loop) else _emit_piece(program, layout, block, number, stores)
+        text += [f"static NOINLINE void {own}({parameters}) {{", unused, *lines, "}", ""]
+        calls.append(f"    {own}({', '.join(arguments)});")
     prototype = f"void {name}({parameters})"
     return Code(name, "\n".join([*text, f"{prototype} {{", unused, *calls, "}", ""]), prototype + ";", layout.size)
 
@@ -152,6 +205,8 @@ def c_function(graph: casadi.Function, name: str) -> Code:
 
 def _layout(program: Program) -> Layout:
     n = len(program.operation)
+    if n > ROLLED_FROM and len(program.cuts) > 1:
+        return _with_calls(program)
     loops = find_loops(program.signature(), program.number) if n > ROLLED_FROM else []
     while True:
         layout, misfits = _try(program, loops)
@@ -160,21 +215,50 @@ def _layout(program: Program) -> Layout:
         loops = [loop for loop in loops if loop not in misfits]
 
 
-def _try(program: Program, loops: list[Loop]) -> tuple[Layout, list[Loop]]:
-    """The layout with these loops, or those of them that use others in a way a row of places cannot serve."""
-    n = len(program.operation)
-    blocks: list[Loop | range] = []
+def _blocks(n: int, found: Sequence[Loop | Call]) -> Layout:
+    """What was found in the program, and pieces of what lies between."""
+    blocks: list[Loop | Call | range] = []
     at = 0
-    for loop in loops:
-        blocks += [range(i, min(i + PIECE, loop.first)) for i in range(at, loop.first, PIECE)]
-        blocks.append(loop)
-        at = loop.end
+    for stretch in found:
+        blocks += [range(i, min(i + PIECE, stretch.first)) for i in range(at, stretch.first, PIECE)]
+        blocks.append(stretch)
+        at = stretch.end
     blocks += [range(i, min(i + PIECE, n)) for i in range(at, n, PIECE)]
     block_of = np.zeros(n, dtype=np.int64)
     for number, block in enumerate(blocks):
-        span = slice(block.first, block.end) if isinstance(block, Loop) else slice(block.start, block.stop)
-        block_of[span] = number
-    layout = Layout(blocks, block_of)
+        block_of[slice(block.start, block.stop) if isinstance(block, range) else slice(block.first, block.end)] = number
+    return Layout(blocks, block_of)
+
+
+def _with_calls(program: Program) -> Layout:
+    """The layout with calls of shapes. What leaves one call of a shape has its place in all of them, so that it lies alike behind each."""
+    kind, number = _operands(program)
+    shapes = find_shapes(program.cuts, program.operation, kind, number, VALUE)
+    layout = _blocks(len(program.operation), sorted((Call(shape, turn) for shape in shapes for turn in range(len(shape.firsts))), key=lambda c: c.first))
+    block_of = layout.block_of
+    leaves = np.zeros(len(program.operation), dtype=bool)
+    for slot in (0, 1):
+        used = np.flatnonzero(kind[:, slot] == VALUE)
+        made = number[used, slot]
+        leaves[made[block_of[made] != block_of[used]]] = True
+    for shape in shapes:
+        for offset in range(shape.length):
+            leaves[[first + offset for first in shape.firsts]] = leaves[[first + offset for first in shape.firsts]].any()
+    layout.single = {int(value): place for place, value in enumerate(np.flatnonzero(leaves))}
+    layout.size = len(layout.single)
+    return layout
+
+
+def _operands(program: Program) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds and numbers of the operands, with constants as one kind whose numbers tell them apart."""
+    constant = program.kind >= CONSTANT
+    return np.where(constant, CONSTANT, program.kind), np.where(constant, program.kind - CONSTANT, program.number[:, :2])
+
+
+def _try(program: Program, loops: list[Loop]) -> tuple[Layout, list[Loop]]:
+    """The layout with these loops, or those of them that use others in a way a row of places cannot serve."""
+    layout = _blocks(len(program.operation), loops)
+    blocks, block_of = layout.blocks, layout.block_of
     misfits: list[Loop] = []
     wanted: list[tuple[int, int, int]] = []  # rows: step, low, high
     single: set[int] = set()
@@ -187,8 +271,8 @@ def _try(program: Program, loops: list[Loop]) -> tuple[Layout, list[Loop]]:
             single.add(value)
 
     for number, block in enumerate(blocks):
-        if isinstance(block, range):
-            rows = slice(block.start, block.stop)
+        if not isinstance(block, Loop):
+            rows = slice(block.start, block.stop)  # type: ignore[union-attr]
             for slot in (0, 1):
                 values = program.number[rows, slot][program.kind[rows, slot] == VALUE]
                 for value in np.unique(values[block_of[values] != number]):
@@ -269,7 +353,7 @@ def _stores(layout: Layout) -> dict[int, list[int]]:
     for rows in layout.rows.values():
         for row in rows:
             for value in range(row.low, row.high + 1, row.step):
-                if isinstance(layout.blocks[layout.block_of[value]], range):
+                if not isinstance(layout.blocks[layout.block_of[value]], Loop):
                     stores[value].append(row.at(value))
     return stores
 
@@ -306,7 +390,54 @@ def _scalar(program: Program, layout: Layout, kind: int, value: int, number: int
     return f"v{value}" if layout.block_of[value] == number else f"w[{layout.single[value]}]"
 
 
-def _emit_loop(program: Program, layout: Layout, loop: Loop, number: int, stores: dict[int, list[int]]) -> list[str]:
+def _emit_shape(program: Program, layout: Layout, shape: Shape, name: str, parameters: str, unused: str) -> list[str]:
+    """The function of a shape, and before it its tables: for every call a row of indices i and a row of constants c."""
+    kind, number = _operands(program)
+    firsts = np.array(shape.firsts)
+    indices: dict[tuple[int, ...], int] = {}  # columns of the table, from the first row on; columns that only differ by a number are one
+    bases: list[np.ndarray] = []
+    constants: dict[tuple[str, ...], int] = {}
+
+    def index(places: np.ndarray) -> str:
+        if (places == places[0]).all():
+            return str(places[0])
+        column = indices.setdefault(tuple((places - places[0]).tolist()), len(indices))
+        if column == len(bases):
+            bases.append(places)
+        shift = int(places[0] - bases[column][0])
+        return f"i[{column}]" + (f" + {shift}" if shift > 0 else f" - {-shift}" if shift < 0 else "")
+
+    def operand(q: int, slot: int) -> str:
+        own, numbers = int(kind[firsts[0] + q, slot]), number[firsts + q, slot]
+        if own == CONSTANT:
+            literals = tuple(program.constants[n] for n in numbers)
+            return literals[0] if len(set(literals)) == 1 else f"c[{constants.setdefault(literals, len(constants))}]"
+        if own >= INPUT:
+            return f"{program.inputs[own - INPUT]}[{index(numbers)}]"
+        if numbers[0] >= firsts[0]:
+            return f"v{numbers[0] - firsts[0]}"
+        return f"w[{index(np.array([layout.single[int(n)] for n in numbers]))}]"
+
+    lines = []
+    for q in range(shape.length):
+        code = int(program.operation[firsts[0] + q])
+        if code >= OUTPUT:
+            lines.append(f"    {program.outputs[code - OUTPUT]}[{index(program.number[firsts + q, 2])}] = {operand(q, 0)};")
+            continue
+        operands = [operand(q, slot) for slot in (0, 1) if kind[firsts[0] + q, slot] != -1]
+        places = [layout.single.get(int(first) + q) for first in firsts]
+        keep = f" w[{index(np.array(places))}] = v{q};" if places[0] is not None else ""
+        lines.append(f"    const double v{q} = {TEMPLATES[code].format(*operands)};{keep}")
+    rows_i = [", ".join(str(base[turn]) for base in bases) or "0" for turn in range(len(firsts))]
+    rows_c = [", ".join(literals[turn] for literals in constants) or "0" for turn in range(len(firsts))]
+    return [
+        f"static const int {name}_i[][{max(1, len(bases))}] = {{", *(f"    {{{row}}}," for row in rows_i), "};",
+        f"static const double {name}_c[][{max(1, len(constants))}] = {{", *(f"    {{{row}}}," for row in rows_c), "};",
+        f"static NOINLINE void {name}({parameters}, const int *i, const double *c) {{", unused + " (void)i; (void)c;", *lines, "}", "",
+    ]  # fmt: skip
+
+
+def _emit_loop(program: Program, layout: Layout, loop: Loop, number: int) -> list[str]:
     def operand(q: int, slot: int) -> str:
         i = loop.first + q
         kind = int(program.kind[i, slot])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import casadi
 
@@ -29,7 +30,7 @@ PREAMBLE = """\
 
 def model_c(mechanism: Mechanism, guid: str, starts: Mapping[str, float]) -> str:
     """The C source of a mechanism with some start values changed."""
-    codes = [c_function(graph, f"model_{graph.name()}") for graph in graphs(mechanism)]
+    codes = [c_function(graph, f"model_{graph.name()}", sum(o.startswith("milestone_") for o in graph.name_out())) for graph in graphs(mechanism)]
     functions = "\n".join(re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes)
     return "\n".join([PREAMBLE, functions, tables(mechanism, guid, starts, codes)])
 
@@ -39,8 +40,8 @@ def graphs(mechanism: Mechanism) -> list[casadi.Function]:
     recorded = traced(mechanism)
     made = [
         _named(recorded.initial, "initial", "x_new", "d_new"),
-        _named(recorded.rates, "rates", "out"),
-        _named(recorded.outputs, "outputs", "out"),
+        _named(recorded.in_order("rates"), "rates", "out"),
+        _named(recorded.in_order("outputs"), "outputs", "out"),
         _named(recorded.guards, "guards", "out"),
         _named(recorded.project, "project", "out"),
         _named(recorded.requirements, "requirements", "out"),
@@ -51,7 +52,12 @@ def graphs(mechanism: Mechanism) -> list[casadi.Function]:
 
 def _named(graph: casadi.Function, name: str, *results: str) -> casadi.Function:
     symbols = [casadi.SX.sym(a, graph.size1_in(i)) for i, a in enumerate(ARGUMENTS)]
+    results = (*milestone_names(graph.n_out() - len(results)), *results)
     return casadi.Function(name, symbols, casadi.cse(graph.call(symbols)), list(ARGUMENTS), list(results))
+
+
+def milestone_names(count: int) -> list[str]:
+    return [f"milestone_{k}" for k in range(count)]
 
 
 def tangents(recorded: Traced) -> list[casadi.Function]:
@@ -64,12 +70,17 @@ def tangents(recorded: Traced) -> list[casadi.Function]:
             return values
         return casadi.jtimes(values, casadi.vertcat(*(recorded.symbols[a] for a in arguments)), casadi.vertcat(*(seeds[a] for a in arguments)))
 
-    dx, y = casadi.cse([recorded.rates.call(point)[0], recorded.outputs.call(point)[0]])
+    *passed_dx, dx = recorded.in_order("rates").call(point)
+    *passed_y, y = recorded.in_order("outputs").call(point)
+    values = casadi.cse([*passed_dx, *passed_y, dx, y])
+    ends = [0, *accumulate(value.numel() for value in values)]
+    derivatives = casadi.vertsplit(along(casadi.vertcat(*values), list(seeds)), ends)
+    passed = [casadi.vertcat(*pair) for pair in zip(values[:-2], derivatives[:-2], strict=True)]
     x0 = recorded.initial.call(point)[0]
     names = list(ARGUMENTS)
     return [
-        casadi.Function("tangent", [*point, *seeds.values()], casadi.cse([along(dx, list(seeds)), along(y, list(seeds))]),
-                        [*names, "t_dot", "x_dot", "u_dot", "p_dot"], ["dx_dot", "y_dot"]),
+        casadi.Function("tangent", [*point, *seeds.values()], casadi.cse([*passed, *derivatives[-2:]]),
+                        [*names, "t_dot", "x_dot", "u_dot", "p_dot"], [*milestone_names(len(passed)), "dx_dot", "y_dot"]),
         casadi.Function("initial_tangent", [*point, seeds["p"]], [along(x0, ["p"])], [*names, "p_dot"], ["x_dot"]),
     ]  # fmt: skip
 
@@ -102,7 +113,7 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         "static const Row rows[] = {", *(f"    {row}," for row in rows), "};",
         _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
         _array("double", "x_nominal", [_number(v) for v in nominal]), _array("char *const", "requirement_texts", texts),
-        f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0}'}}};",
+        f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0, 0}'}}};",
         f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};", "",
         "const Model model = {", *(f"    .{name} = {value}," for name, value in fields.items()), "};", "",
     ])  # fmt: skip
@@ -126,7 +137,7 @@ def _rows(table: Table) -> list[str]:
 
 
 def _note(note: Note | None) -> str:
-    return f"{{{_string(note.text)}, {int(note.stop)}}}" if note else "{0, 0}"
+    return f"{{{_string(note.text)}, {int(note.stop)}, {int(note.only_at_start)}}}" if note else "{0, 0, 0}"
 
 
 def _limits(row: Row) -> list[str]:

@@ -10,11 +10,12 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import casadi
 import numpy as np
 
+from ..core.milestones import milestones
 from ..mechanisms import Mechanism
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
@@ -46,8 +47,12 @@ class Traced:
             t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]
             self.initial = self._record("initial", *m.initial(p))
-            self.rates = self._record("rates", m.rates(t, x, d, u, p))
-            self.outputs = self._record("outputs", m.outputs(t, x, d, u, p))
+            with milestones() as on_the_way:
+                self.rates = self._record("rates", m.rates(t, x, d, u, p))
+            self._milestones = {"rates": on_the_way}
+            with milestones() as on_the_way:
+                self.outputs = self._record("outputs", m.outputs(t, x, d, u, p))
+            self._milestones["outputs"] = on_the_way
             self.guards = self._record("guards", m.guards(t, x, d, u, p))
             self.jumps = [self._record(f"jump_{k}", *m.jump(t, x, d, u, p, k)) for k in range(m.guard_count)]
             self.project = self._record("project", m.project(x, d, p))
@@ -58,6 +63,19 @@ class Traced:
         graph = casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
         refuse_nan(graph)
         return graph
+
+    def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
+        """The graph of rates or outputs with all milestones as outputs before its own."""
+        graph: casadi.Function = getattr(self, name)
+        with numpy_mode():
+            return self._record(name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS]))
+
+
+def flat(values: Any) -> casadi.SX:
+    """Nested lists of symbols as one vector; what is a plain number is left out."""
+    if isinstance(values, (list, tuple)):
+        return casadi.vertcat(*(flat(value) for value in values))
+    return casadi.vec(casadi.SX(values)) if isinstance(values, casadi.SX) or np.ndim(values) else casadi.SX(0, 1)
 
 
 def refuse_nan(graph: casadi.Function) -> None:

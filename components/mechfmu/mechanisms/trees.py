@@ -20,7 +20,9 @@ from ..core.rotations import from_quaternion, quaternion_of, quaternion_product,
 from ..core.separate_bodies import Bodies, Frame, Motion, cross, forward_dynamics
 from ..core.tree import MOTIONS, Joint, Tree
 from .contract import Array, Mechanism, Note
+from .drawing import Drawing
 from .table import Role, Row
+from .tree_drawing import tree_drawing
 
 XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -42,6 +44,7 @@ class TreeMechanism(Mechanism):
     start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # default start of joints, by name, where it is not zero
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
     tip_offset: tuple[float, ...] = (0.0, 0.0, 0.0)  # of the tip in the frame of the last body
+    without_singularity = "describe the joint as kind spherical"  # what to do instead of Euler angles
 
     def body_label(self, i: int) -> str:
         return self.tree.bodies[i].name
@@ -85,7 +88,8 @@ class TreeMechanism(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         rows = [Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81)]
-        rows += self._body_rows() + self._joint_parameter_rows()
+        rows += self._body_rows() + self._passive_rows() + self._coordinate_rows("parameter", "_start", " at the start")
+        rows += self._joint_rows("parameter", "v_start", {"rad": ("rate_start", "rad/s"), "m": ("speed_start", "m/s")}, "{what} of joint {name}")
         if self._stopped:
             rows += [
                 Row("k_stop", "stops.stiffness", "parameter", "stiffness of the stops at the joints' limits, per rad or m", "N.m/rad", start=1e4, above=0.0),
@@ -145,7 +149,8 @@ class TreeMechanism(Mechanism):
         ]
         return rows + [row(f"c{a}", f"com_{a}", f"{a} of the mass centre in the body's frame", "m", [b.com[i] for _, b in bodies]) for i, a in enumerate(XYZ)]
 
-    def _joint_parameter_rows(self) -> list[Row]:
+    def _passive_rows(self) -> list[Row]:
+        """Springs, dampers and friction."""
         rows = []
         for j in self._passive:
             joint, name = self.tree.joints[j], self.joint_label(j)
@@ -161,8 +166,7 @@ class TreeMechanism(Mechanism):
             if joint.kind != "spherical":
                 rows.append(Row(f"rest_{j}", f"{name}.rest" if joint.rates > 1 else f"{name}.rest_{'angle' if turning else 'position'}", "parameter",
                                 f"where the spring in joint {name} is relaxed", _units(joint)[0], start=joint.rest))  # fmt: skip
-        rows += self._coordinate_rows("parameter", "_start", " at the start")
-        return rows + self._joint_rows("parameter", "v_start", {"rad": ("rate_start", "rad/s"), "m": ("speed_start", "m/s")}, "{what} of joint {name}")
+        return rows
 
     def _coordinate_rows(self, role: Role = "state", suffix: str = "", when: str = "") -> list[Row]:
         """Angles, lengths and quaternions of the joints: the states, or something that goes with them (start values)."""
@@ -256,7 +260,7 @@ class TreeMechanism(Mechanism):
             e = getattr(p, f"e_start_{j}")
             found.append(np.sum(e * e) - 1e-12)
         for j in self._angled if self.has_start else ():
-            found.append(_sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1]) - STOP_BELOW)
+            found.append(np.abs(_sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
         return np.stack(found) if found else np.zeros(0)
 
     @property
@@ -265,7 +269,7 @@ class TreeMechanism(Mechanism):
             *(f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)" for i in self._massive),
             *(f"{self.joint_label(j)}: its quaternion_start is zero, which is no orientation" for j in self._balls if self.has_start),
             *(
-                f"{self.joint_label(j)}: its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): use quaternions"
+                f"{self.joint_label(j)}: its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
                 for j in self._angled
                 if self.has_start
             ),
@@ -308,7 +312,7 @@ class TreeMechanism(Mechanism):
         tip_r, tip_v = tip.point(self._tip_arm(P))
         loads = [(where[at[j]].A @ motion.reaction[at[j]][0], where[at[j]].A @ motion.reaction[at[j]][1]) for j in self._moving]
         parts: dict[str, Any] = {
-            "tip_e": quaternion_product(tip.e, quaternion_of(self._frames[2][-1].T)), "H": H, "singularity": self._sines(q),
+            "tip_e": quaternion_product(tip.e, quaternion_of(self._frames[2][-1].T)), "H": H, "singularity": self._singularity(q),
             "kinetic": kinetic, "potential": weight + spring_energy, "total": kinetic + weight + spring_energy,
         }  # fmt: skip
         for i, a in enumerate(XYZ):
@@ -336,40 +340,39 @@ class TreeMechanism(Mechanism):
         if not self._angled:
             return {}
         return {
-            0: Note(f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): use state=quaternion"),
-            1: Note(f"the Euler angles of a joint are at their singularity (|sin phi_2| < {STOP_BELOW:g}): use state=quaternion", stop=True),
+            0: Note(f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): {self.without_singularity}"),
+            1: Note(f"the Euler angles of a joint are at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}", stop=True),
         }
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        """With the sign that sin phi_2 had at the start: a step that passes right through the singularity ends on the wrong side of it."""
         if not self._angled:
             return np.zeros(0)
-        least = self._sines(x[: self.nq])
+        P, least = self.table.p(p), 1.0
+        for j, now in self._sines(x[: self.nq]).items():
+            start = _sine(self.tree.joints[j].kind, getattr(P, f"angle_start_{j}")[1])
+            least = np.minimum(least, np.where(start < 0, -now, now))
         return np.stack([least - WARN_BELOW, least - STOP_BELOW])
 
-    def _sines(self, q: Array) -> Array:
-        frames, at, _ = self._frames
+    def _singularity(self, q: Array) -> Array:
         least = 1.0 + 0.0 * q[0]
-        for j in self._angled:
-            least = np.minimum(least, _sine(self.tree.joints[j].kind, q[frames[at[j] - 1].q]))  # the frame of the middle turn
+        for sine in self._sines(q).values():
+            least = np.minimum(least, np.abs(sine))
         return least
+
+    def _sines(self, q: Array) -> dict[int, Array]:
+        """sin phi_2 of the joints with angles."""
+        frames, at, _ = self._frames
+        return {j: _sine(self.tree.joints[j].kind, q[frames[at[j] - 1].q]) for j in self._angled}  # the frame before the last is that of the middle turn
 
     # --- the drawing --------------------------------------------------------------------------------------------------
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
-        """Seen along y: a line from every joint to the next ones, and to the tip."""
-        frames, at, _ = self._frames
-        q = np.array([value(s.name) for row in self._coordinate_rows() for s in self.table.scalars if s.row.symbol == row.symbol])
-        X = self.table.x(np.array([value(s.name) for s in sorted(self.table.of("state"), key=lambda s: s.index)]))
-        where = poses(frames, q, np.zeros(self.nv), self._base_pose(X))
-        bodies = [b.name for b in self.tree.bodies]
-        base = self._base_pose(X).r
-        lines = []
-        for j, joint in enumerate(self.tree.joints):
-            start = where[at[bodies.index(joint.parent)]].r if joint.parent else base
-            lines.append((start, where[at[j]].r))
-        offset = np.array([value(f"tip.offset_{a}") for a in XYZ])
-        lines.append((where[at[-1]].r, where[at[-1]].point(self._frames[2][-1].T @ offset)[0]))
-        return [(np.array([a[0], b[0]]), np.array([a[2], b[2]])) for a, b in reversed(lines)]
+        """Seen along y: the lines of the drawing, that to the tip first."""
+        return [(line[:, 0], line[:, 2]) for line in self.drawing(value).lines]
+
+    def drawing(self, value: Any) -> Drawing:
+        return tree_drawing(self, value)
 
     # --- parts of the equations ---------------------------------------------------------------------------------------
 
@@ -406,17 +409,24 @@ class TreeMechanism(Mechanism):
         """The whole force in each rate, the motors' power, the power lost, and the energy of the springs."""
         motors = self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "")
         motor = np.concatenate([np.reshape(getattr(U, row.symbol), (row.count,)) for row in motors]) if motors else np.zeros(0)
-        forces, loss, energy = [], 0.0, 0.0
+        passive, loss, energy = self._passive_forces(q, v, P)
+        return motor + passive, np.sum(motor * v), loss, energy
+
+    def _passive_forces(self, q: Array, v: Array, P: Any) -> tuple[Array, Array, Array]:
+        """The forces of springs, dampers, friction and stops, the power lost in them, and the energy they hold."""
+        forces: list[Array] = []
+        loss: Any = 0.0
+        energy: Any = 0.0
         at_q = at_v = 0
         for j, joint in enumerate(self.tree.joints):
             mine = slice(at_v, at_v + joint.rates)
-            force = motor[mine]
+            force = 0.0 * v[mine]
             if j in self._passive:
                 k, damping, tc, vs = (getattr(P, f"{s}_{j}") for s in ("k", "d", "tc", "vs"))
                 resisting = damping * v[mine] + tc * np.tanh(v[mine] / vs)
                 mine_q = q[at_q : at_q + joint.coordinates]
                 stretch = rotation_vector(mine_q) if joint.kind == "spherical" else mine_q - getattr(P, f"rest_{j}")
-                force = force - k * stretch - resisting
+                force = -k * stretch - resisting
                 loss = loss + np.sum(resisting * v[mine])
                 energy = energy + 0.5 * k * np.sum(stretch * stretch)
             if j in self._stopped:
@@ -427,7 +437,7 @@ class TreeMechanism(Mechanism):
                 energy = energy + 0.5 * P.k_stop * depth**2
             forces.append(force)
             at_q, at_v = at_q + joint.coordinates, at_v + joint.rates
-        return np.concatenate(forces), np.sum(motor * v), loss, energy
+        return np.concatenate(forces), loss, energy
 
     def _motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[Motion, Array, Array]:
         """The accelerations, and the power of the tip's load and of the base."""
@@ -481,8 +491,8 @@ def _beyond(q: Array, joint: Joint) -> Array:
 
 
 def _sine(kind: str, angle: Array) -> Array:
-    """|sin phi_2|: 0 where the angles are singular. Of z, x, z that is at 0 of the middle angle; of x, y, z and z, y, x at a right angle."""
-    return np.abs(np.sin(angle) if kind == "euler_zxz" else np.cos(angle))
+    """sin phi_2: 0 where the angles are singular. Of z, x, z that is at 0 of the middle angle; of x, y, z and z, y, x at a right angle."""
+    return np.sin(angle) if kind == "euler_zxz" else np.cos(angle)
 
 
 def _units(joint: Joint, quaternions: bool = True) -> list[str]:

@@ -3,11 +3,12 @@
     measured q, v ----->+-----------------------------------------------+
                         | a = a_ref + 2 zeta omega (v_ref - v)          |
     reference q, v, a ->|     + omega^2 (q_ref - q)                     |-----> joint torques
-                        | tau = inverse dynamics (q, v, a)              |
+                        | tau = inverse dynamics (q, v, a) - passive    |
                         +-----------------------------------------------+
 
-With the plant's own parameters every joint coordinate then follows its reference like a damped oscillator of frequency omega. The error of a
-spherical joint is the rotation vector from its orientation to the reference. With law=gravity the torques only carry the weight.
+`passive` are the forces of springs, dampers and friction in the joints, which the motors then need not overcome twice. With the plant's own
+parameters every joint coordinate follows its reference like a damped oscillator of frequency omega and damping ratio zeta. The error of a spherical
+joint is the rotation vector from its orientation to the reference. With law=gravity the torques carry the weight and do nothing else.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ...core.rotations import quaternion_product, rotation_vector
 from ...core.tree import Body, Joint, ModelError
 from ...core.tree import Tree as TreeData
 from ..contract import Array, Option, UserError
+from ..drawing import Drawing
 from ..table import Row
 from ..trees import TreeMechanism
 
@@ -59,7 +61,7 @@ class ComputedTorque(TreeMechanism):
             tree.check()
         except ModelError as error:
             raise UserError(str(error)) from None
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"option model is no description of a tree: {error}") from None
         for joint in tree.joints:
             if joint.kind == "free":
@@ -77,6 +79,7 @@ class ComputedTorque(TreeMechanism):
             rows += [
                 Row("omega", "control.frequency", "parameter", "frequency with which errors decay", "rad/s", start=10.0, above=0.0),
                 Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", start=1.0, min=0.0),
+                *self._passive_rows(),
                 *self._coordinate_rows("input", "_reference", ", reference"),
                 *self._joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
                 *self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, "{what} of joint {name}"),
@@ -96,8 +99,8 @@ class ComputedTorque(TreeMechanism):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
 
-    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
-        return []
+    def drawing(self, value: Any) -> Drawing:
+        return Drawing()
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
@@ -107,16 +110,17 @@ class ComputedTorque(TreeMechanism):
         q, v = self._gathered(U, self._coordinate_rows("input")), self._gathered(U, self._joint_rows("input", "v", RATES, ""))
         q = self._normalised(q)
         zero = 0.0 * v
-        v_used, a = zero, zero
+        v_used, a, passive = zero, zero, zero
         if self.follows:
             q_ref = self._normalised(self._gathered(U, self._coordinate_rows("input", "_reference")))
             v_ref = self._gathered(U, self._joint_rows("input", "v_ref", RATE_REFERENCES, ""))
             a_ref = self._gathered(U, self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, ""))
             v_used, a = v, a_ref + 2 * P.zeta * P.omega * (v_ref - v) + P.omega**2 * self._error(q, q_ref)
+            passive, _, _ = self._passive_forces(q, v, P)
         frames = self._frames[0]
         up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
         tau = inverse_dynamics(frames, self._bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
-        return self.table.y.pack(**self._spread(tau, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")]))
+        return self.table.y.pack(**self._spread(tau - passive, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")]))
 
     def _gathered(self, named: Any, rows: list[Row]) -> Array:
         return np.concatenate([np.reshape(getattr(named, row.symbol), (row.count,)) for row in rows])

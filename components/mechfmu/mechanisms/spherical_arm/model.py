@@ -44,6 +44,7 @@ class SphericalArm(TreeMechanism):
         Option("mass_matrix", "no", "whether the mass matrix is an output", choices=("no", "yes")),
     )
     tip_offset = (0.0, 0.0, -0.25)
+    without_singularity = "use state=quaternion"
 
     @cached_property
     def tree(self) -> Tree:

@@ -55,7 +55,7 @@ class Tree(TreeMechanism):
             tree.check()
         except ModelError as error:
             raise UserError(str(error)) from None
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"option model is no description of a tree: {error}") from None
         return tree
 

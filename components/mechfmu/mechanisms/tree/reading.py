@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.tree import Body, Joint, ModelError, Tree
+from ...core.tree import Body, Joint, ModelError, Shape, Tree
 from ..contract import UserError, near
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
@@ -166,6 +166,12 @@ def reseated_joint(joint: Joint, seat: Placed) -> Joint:
     return replace(joint, position=flat(p + C @ np.array(joint.position)), rotation=flat(tidy(C @ np.reshape(joint.rotation, (3, 3)))))
 
 
+def reseated_shape(shape: Shape, seat: Placed) -> Shape:
+    """A shape of that body, likewise."""
+    C, p = seat
+    return replace(shape, position=flat(p + C @ np.array(shape.position)), rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))))
+
+
 # --- the tree -------------------------------------------------------------------------------------------------------------
 
 Bodies = Sequence[tuple[Body, int]]  # each with its line
@@ -207,10 +213,10 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
         carriers[joint.child] = joint
 
 
-def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str) -> Tree:
+def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[Shape] = ()) -> Tree:
     """The checked tree, depth first, children in the order of the file.
 
-    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint.
+    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -231,7 +237,8 @@ def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Plac
         final_bodies.append(replace(reseated_body(body, seats[body.name]) if body.name in seats else body, name=body_names[body.name]))
         joint = reseated_joint(joint, seats[joint.parent]) if joint.parent in seats else joint
         final_joints.append(replace(joint, name=joint_names[joint.name], parent=body_names.get(joint.parent, ""), child=body_names[joint.child]))
-    tree = Tree(legal_name(name), tuple(final_bodies), tuple(final_joints))
+    final_shapes = [replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, "")) for s in shapes]
+    tree = Tree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {("joint", joint_names[j.name]): line for j, line in joints}
     try:

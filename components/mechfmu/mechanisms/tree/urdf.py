@@ -11,9 +11,10 @@ What is read:
     planar                                      moves in the plane orthogonal to <axis>. Our planar joint moves along x, y and about z, so the joint's
                                                 frame is turned by the smallest rotation that takes z to the axis (for -z: half a turn about x)
 
-<mimic> couples two joints, which a tree cannot: refused. Everything else (visual, collision, transmission, gazebo, ...) is no business of
-dynamics and ignored, whatever it contains. The root link is the base: held (base="fixed": its inertia does not matter and is dropped) or carried
-by a free joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
+<mimic> couples two joints, which a tree cannot: refused. Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there)
+are kept to be drawn; meshes are not, because they are in other files. Everything else (transmission, gazebo, ...) is no business of dynamics and
+ignored, whatever it contains, and so is a shape with a mistake. The root link is the base: held (base="fixed": its inertia does not matter and is
+dropped) or carried by a free joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
 """
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 from lxml import etree  # type: ignore[import-untyped]
 
-from ...core.tree import Body, Joint, Tree
+from ...core.tree import Body, Joint, Shape, Tree
 from ..contract import UserError, near
 from .reading import (
     Fault,
@@ -110,6 +111,7 @@ def _tree(robot: Element, name: str, base: str) -> Tree:
         names = ", ".join(shown(b.name) for b, _ in roots[:5]) + (", ..." if len(roots) > 5 else "")
         raise Fault(f"link {shown(roots[1][0].name)}: is a second root link ({names}); all but one must be the child of a joint", roots[1][1])
     ((root, line),) = roots
+    shapes = [shape for e in elements["link"] for shape in _shapes(e)]
     if base == "free":
         if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
             raise Fault(f"link {shown(root.name)}: the root link cannot float: neither it nor a link fixed to it has mass", line)
@@ -121,7 +123,7 @@ def _tree(robot: Element, name: str, base: str) -> Tree:
             raise Fault(f"link {shown(root.name)}: is the only link and the base, so nothing can move; base=free lets it float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    return arranged(name, links, joints, seats, "link")
+    return arranged(name, links, joints, seats, "link", shapes)
 
 
 def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
@@ -152,6 +154,31 @@ def _link(element: Element) -> tuple[Body, int]:
     m = number(_attribute(mass, "value", what), f"{what}: mass", mass.sourceline)
     J = tuple(number(_attribute(inertia, f"i{s}", what), f"{what}: inertia i{s}", inertia.sourceline) for s in ("xx", "yy", "zz", "xy", "xz", "yz"))
     return Body(name, m, flat(com), turned_inertia(R, J)), line
+
+
+def _shapes(link: Element) -> list[Shape]:
+    """What can be drawn of a link."""
+    found: list[Shape] = []
+    for element in (e for tag in ("visual", "collision") for e in _all(link, tag)):
+        if found and _tag(element) == "collision":
+            break
+        try:
+            R, position = _origin(element, "")
+            for solid in (e for geometry in _all(element, "geometry") for e in geometry.iterchildren() if e.prefix is None):
+                size = _size(solid)
+                if size and min(size) > 0:
+                    found.append(Shape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
+        except Fault:
+            continue
+    return found
+
+
+def _size(solid: Element) -> tuple[float, ...]:
+    """As Shape has it; empty for anything but the three kinds."""
+    if _tag(solid) == "box":
+        return numbers(_attribute(solid, "size", ""), 3, "", solid.sourceline)
+    keys = {"cylinder": ("radius", "length"), "sphere": ("radius",)}.get(_tag(solid), ())
+    return tuple(number(_attribute(solid, key, ""), "", solid.sourceline) for key in keys)
 
 
 def _joint(element: Element) -> tuple[Joint, int, Placed | None]:

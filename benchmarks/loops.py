@@ -1,0 +1,224 @@
+"""What the benchmarks in compiled loops share: the loops themselves, Pinocchio in one of them, fair timing, and the report."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from mechfmu.engines.compiled import cache_folder, library
+from mechfmu.mechanisms import Mechanism
+
+C_FILES = Path(__file__).resolve().parent / "c"
+AGREEMENT = 1e-8  # relative to the largest acceleration
+
+console = Console(highlight=False)
+
+
+# --- the compiled loops -----------------------------------------------------------------------------------------------
+
+
+def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
+    """The file of benchmarks/c as a loaded library whose functions return CPU seconds unless told otherwise."""
+    command = ["g++" if source.endswith(".cpp") else "gcc", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-Wall", "-Wextra", str(C_FILES / source), *flags]
+    texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", source))]
+    target = cache_folder() / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{source} did not compile:\n{done.stderr}")
+    return ctypes.CDLL(str(target))
+
+
+def package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        sys.exit(f"the Python package {name} is missing: pip install mechfmu[native,bench]")
+    return Path(spec.origin).parent
+
+
+def pointer(array: np.ndarray) -> ctypes.c_void_p:
+    assert array.flags.c_contiguous and array.dtype in (float, np.int32)
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
+
+
+def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
+    """CPU seconds of one evaluation by contender: of its fast bursts, since everything else on the machine makes them slower.
+
+    The fastest tenth ends there. Not the very fastest: the clock of a virtual machine under load now and then loses a part of a burst.
+    """
+    counts = {name: max(1, math.ceil(seconds / burst(1))) for name, burst in bursts.items()}
+    taken: dict[str, list[float]] = {name: [] for name in bursts}
+    for _ in range(rounds):
+        for name, burst in bursts.items():
+            taken[name].append(burst(counts[name]))
+    return {name: float(np.quantile(times, 0.1)) for name, times in taken.items()}
+
+
+def engine_bursts(mechanism: Mechanism, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> tuple[dict[str, Burst], np.ndarray]:
+    """Bursts of engine c at the points (x[i], u[i]): of the rates and of the directional derivative; and where the rates appear."""
+    table, functions, loop = mechanism.table, library(mechanism), compiled_loop("engine_loop.c")
+    functions.engine_work.restype = ctypes.c_size_t
+    out, w = np.zeros_like(x), np.zeros(functions.engine_work() + 1)
+    seeds = [np.ones(table.x.size), np.zeros(table.u.size), np.zeros(table.p.size)]
+    derivative = [np.zeros(table.x.size), np.zeros(table.y.size)]
+    loop.rates_burst.restype = loop.tangent_burst.restype = ctypes.c_double
+    sizes = [ctypes.c_size_t(s) for s in (len(x), table.x.size, table.u.size)]
+    kept = [x, u, p, out, w, *seeds, *derivative]  # what the loops point to
+
+    def rates(count: int) -> float:
+        return float(loop.rates_burst(functions.engine_rates, *sizes, *map(pointer, kept[:5]), ctypes.c_size_t(count)))
+
+    def tangent(count: int) -> float:
+        along = [pointer(a) for a in (*kept[:3], *seeds, *derivative, w)]
+        return float(loop.tangent_burst(functions.engine_tangent, *sizes, *along, ctypes.c_size_t(count)))
+
+    return {"engine c": rates, "directional derivative": tangent}, out
+
+
+# --- Pinocchio --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PinocchioJoint:
+    """A joint as Pinocchio has it: its frame in that of its parent (0: the base, joints count from 1), and what it carries."""
+
+    kind: str  # revolute, prismatic or spherical
+    parent: int
+    rotation: np.ndarray
+    point: np.ndarray
+    axis: np.ndarray
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray  # about the mass centre
+
+    def code(self) -> int:
+        """The cheapest of Pinocchio's joints that can do it."""
+        along = [k for k in range(3) if self.axis[k] == 1.0]
+        return 8 if self.kind == "spherical" else (0 if self.kind == "revolute" else 4) + (along[0] if along else 3)
+
+    def numbers(self) -> list[float]:
+        return [*self.rotation.ravel(), *self.point, *self.axis, self.mass, *self.com, *self.inertia.ravel()]
+
+
+def pinocchio_bursts(
+    joints: Sequence[PinocchioJoint], gravity: Sequence[float], q: np.ndarray, v: np.ndarray, tau: np.ndarray
+) -> dict[str, tuple[Burst, np.ndarray]]:
+    """Bursts of aba in both of its forms at the points (q[i], v[i], tau[i]), each with where its accelerations appear."""
+    loop = _pinocchio_loop()
+    kinds, parents = (np.array(a, dtype=np.int32) for a in ([j.code() for j in joints], [j.parent for j in joints]))
+    numbers, weight = np.array([j.numbers() for j in joints]), np.array(gravity, dtype=float)
+    loop.pinocchio_mechanism.restype, loop.pinocchio_burst.restype = ctypes.c_void_p, ctypes.c_double
+    mechanism = ctypes.c_void_p(loop.pinocchio_mechanism(len(joints), pointer(kinds), pointer(parents), pointer(numbers), pointer(weight)))
+
+    def form(local: int) -> tuple[Burst, np.ndarray]:
+        kept = [q, v, tau, np.zeros_like(v)]
+        return lambda count: float(loop.pinocchio_burst(mechanism, local, ctypes.c_size_t(len(q)), *map(pointer, kept), ctypes.c_size_t(count))), kept[3]
+
+    return {"Pinocchio, world axes": form(0), "Pinocchio, body axes": form(1)}
+
+
+def _pinocchio_loop() -> ctypes.CDLL:
+    prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
+    places = [prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3"]  # of cmeel-eigen; casadi brings it too
+    eigen = next((place for place in places if place.exists()), None) or sys.exit("the headers of Eigen are missing: pip install cmeel-eigen")
+    definitions = ("PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
+                   "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12")  # fmt: skip
+    return compiled_loop(
+        "pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), "-isystem", str(prefix / "include"), "-isystem", str(eigen),
+        f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}",
+    )  # fmt: skip
+
+
+def refuse_disagreement(what: str, accelerations: dict[str, np.ndarray]) -> None:
+    """The first contender is right when all agree; no figures otherwise."""
+    (first, right), *_ = accelerations.items()
+    largest = np.max(np.abs(right), axis=1)
+    worst = {name: float(np.max(np.max(np.abs(found - right), axis=1) / largest)) for name, found in accelerations.items()}
+    for name, difference in worst.items():
+        if not difference <= AGREEMENT:  # written so that NaN is refused
+            sys.exit(f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})")
+    console.print(f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True)
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+
+def build_seconds(*arguments: str) -> tuple[float, float]:
+    """Seconds of wall clock and of CPU that `mechfmu build` takes with these arguments, in a new process and with an empty compiler cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {name: str(Path(folder) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+        command = [sys.executable, "-m", "mechfmu", "build", *arguments, "-o", str(Path(folder) / "out")]
+        began, used = time.perf_counter(), _children_seconds()
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **caches})
+        if done.returncode:
+            sys.exit(f"{' '.join(command[2:])} failed:\n{done.stdout}{done.stderr}")
+        return time.perf_counter() - began, _children_seconds() - used
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Report:
+    """Lines of a table, notes and requirements. `size` is the title of the second column."""
+
+    size: str
+    notes: tuple[str, ...]
+    lines: list[tuple[str, str, str, str]] = field(default_factory=list)
+    found: list[tuple[str, bool]] = field(default_factory=list)
+
+    def line(self, what: str, n: int, time: float | str, ratio: str = "") -> None:
+        self.lines.append((what, str(n), duration(time) if isinstance(time, float) else time, ratio))
+
+    def section(self) -> None:
+        self.lines.append(("", "", "", ""))
+
+    def require(self, text: str, holds: bool) -> None:
+        self.found.append((text, bool(holds)))
+
+    def show(self) -> int:
+        """Prints everything; the exit status."""
+        table = Table(box=box.SIMPLE_HEAD)
+        for title, justify in (("what", "left"), (self.size, "right"), ("one takes", "right"), ("that is", "left")):
+            table.add_column(title, justify=justify)  # type: ignore[arg-type]
+        for line, after in zip(self.lines, [*self.lines[1:], ("",) * 4], strict=True):
+            if line[0]:
+                table.add_row(*line, end_section=not after[0])
+        console.print(table)
+        console.print(Padding("\n".join(self.notes), (0, 2, 1, 2)), style="dim")
+        for text, holds in self.found:
+            console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
+        return 0 if all(holds for _, holds in self.found) else 1
+
+
+def duration(seconds: float) -> str:
+    for limit, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= limit:
+            return f"{seconds / limit:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

@@ -1,0 +1,91 @@
+"""The documentation builds without a warning, and what it tells its readers to type works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]
+
+# what is typed but not run here, and why
+ELSEWHERE = {
+    "python3 build_scripts/": "the two commands of the project: CI itself is the second, and both are tried in fresh clones",
+    "python3 -m pip install": "the environment of the tests was made with it",
+    "pip install": "likewise",
+    ".venv/bin/": "the tools of test_style.py, and mechfmu under another path",
+    "cp -r examples": "would change the project",
+    "mechfmu bench": "a measurement",
+    "dask ": "test_sweep.py starts a scheduler and workers",
+    "OMSimulator": "is no Python package",
+    "eval": "test_new.py asks for completions",
+    "apt": "changes the machine",
+}
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """(language, text) of every code block."""
+    yield from re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def commands(text: str) -> Iterator[str]:
+    for line in text.replace("\\\n", " ").splitlines():
+        command = re.sub(r"\s+#.*$", "", line).strip()
+        if command and not command.startswith("#"):
+            yield command
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What readers have when they come to a page: an FMU of the chain, a robot, some inputs."""
+    folder = tmp_path_factory.mktemp("reader")
+    build = [sys.executable, "-m", "mechfmu", "build"]
+    subprocess.run([*build, "link_chain", "--option", "links=5", "-o", folder / "out"], check=True, capture_output=True)
+    subprocess.run([*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True)
+    subprocess.run([*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True)
+    shutil.copy(folder / "out" / "LinkChain.fmu", folder)
+    shutil.copy(ROOT / "examples" / "three_link_robot.urdf", folder / "robot.urdf")
+    return folder
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "200"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", TYPED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(workplace, tmp_path / "here")
+    for number, (language, text) in enumerate(blocks(page)):
+        name = re.match(r"# (\S+\.(?:toml|csv))\n", text)
+        if language == "toml" and name:
+            (folder / name[1]).write_text(text)
+        elif language == "python":
+            script = folder / f"block_{number}.py"
+            script.write_text(text)
+            run([sys.executable, script.name], folder)
+        elif language == "sh":
+            for command in commands(text):
+                if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
+                    run([sys.executable, "-m", "mechfmu", *shlex.split(command)[1:]], folder)
+                else:
+                    assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    pages = [f for f in (tmp_path / "site").rglob("*.html") if f.name != "404.html"]
+    assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
+    outside = [link for f in pages for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))]
+    assert outside == []  # works offline
