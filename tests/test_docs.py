@@ -41,7 +41,7 @@ def commands(text: str) -> Iterator[str]:
     for line in text.replace("\\\n", " ").splitlines():
         command = re.sub(r"\s+#.*$", "", line).strip()
         if command and not command.startswith("#"):
-            yield command
+            yield from command.split(" && ")
 
 
 @pytest.fixture(scope="session")
@@ -52,8 +52,12 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*build, "link_chain", "--option", "links=5", "-o", folder / "out"], check=True, capture_output=True)
     subprocess.run([*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True)
     subprocess.run([*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True)
-    shutil.copy(folder / "out" / "LinkChain.fmu", folder)
-    shutil.copy(ROOT / "examples" / "three_link_robot.urdf", folder / "robot.urdf")
+    for name in ("LinkChain.fmu", "MyModel.fmu"):
+        shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
+    robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
+    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'  # so that it can float
+    (folder / "robot.urdf").write_text(robot.replace('<link name="stand"/>', f'<link name="stand">{stand}</link>'))
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
@@ -77,7 +81,9 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
         elif language == "sh":
             for command in commands(text):
                 if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
-                    run([sys.executable, "-m", "mechfmu", *shlex.split(command)[1:]], folder)
+                    words = shlex.split(command)[1:]
+                    files = [name for word in words for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])]  # as a shell does
+                    run([sys.executable, "-m", "mechfmu", *files], folder)
                 else:
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
 

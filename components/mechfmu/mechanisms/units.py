@@ -42,6 +42,7 @@ UNITS: dict[str, Unit] = {
         Unit("N.s/m", "Damping", {"kg": 1, "s": -1}),
         Unit("kg.m2/s", "AngularMomentum", {"kg": 1, "m": 2, "s": -1}),
         Unit("1/s", "Rate", {"s": -1}),
+        Unit("1/s2", "SquaredRate", {"s": -2}),
         Unit("J", "Energy", {"kg": 1, "m": 2, "s": -2}),
         Unit("W", "Power", {"kg": 1, "m": 2, "s": -3}),
         Unit("1", "Ratio", {}),

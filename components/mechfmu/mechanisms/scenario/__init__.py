@@ -1,0 +1,1 @@
+"""A moving target and moving obstacles."""

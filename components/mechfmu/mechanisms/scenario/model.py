@@ -1,0 +1,72 @@
+"""Scenario: a target and elliptical obstacles that move uniformly; what a cart's controller has to know of the world around it.
+
+    target    xT(t) = xT(0) + vT t          obstacle i    c_i(t) = c_i(0) + vc_i t ,  th_i(t) = th_i(0) + Om_i t
+
+The outputs have the names of the controller's inputs. A scenario that cannot be solved from the start (obstacles that overlap, a target inside one) is
+refused; later ones show in the controller's flags.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.guidance import Obstacle, apart, nearness
+from ..carts import obstacles_of, outline, scenario_rows, target_of
+from ..contract import Array, Mechanism, Option
+from ..table import Row
+
+AT_START = "_start"
+
+
+class Scenario(Mechanism):
+    """Moving target and obstacles: no states, outputs that depend on time alone."""
+
+    key = "scenario"
+    title = "Moving target and moving, rotating elliptical obstacles"
+    option_list = (Option("obstacles", 2, "number of obstacles", min=1, max=50),)
+    stop_time = 20.0
+
+    @property
+    def count(self) -> int:
+        return int(self.options["obstacles"])
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(i, j) for i in range(self.count) for j in range(i + 1, self.count)]
+
+    @property
+    def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        overlaps = [f"obstacle[{i + 1}] and obstacle[{j + 1}] overlap at the start" for i, j in self.pairs]
+        return (*overlaps, *(f"the target lies inside obstacle[{i + 1}] at the start" for i in range(self.count)))
+
+    def rows(self) -> tuple[Row, ...]:
+        return (*scenario_rows("parameter", self.count, AT_START), *scenario_rows("output", self.count))
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        return np.zeros(0), np.zeros(0)
+
+    def requirements(self, p: Array) -> Array:
+        P = self.table.p(p)
+        target, obstacles = target_of(P, AT_START), obstacles_of(P, self.count, AT_START)
+        clear = [np.where(obstacles[i].active * obstacles[j].active > 0.25, apart(obstacles[i], obstacles[j]), 1.0) for i, j in self.pairs]
+        return np.stack([*clear, *(np.where(o.active > 0.5, nearness(target.x, target.y, o).delta, 1.0) for o in obstacles)])
+
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        P = self.table.p(p)
+        target, obstacles = target_of(P, AT_START), [o.after(t) for o in obstacles_of(P, self.count, AT_START)]
+        found = {f"T_{s}": getattr(target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y), s) for s in target._fields}
+        found |= {f"O_{s}": np.stack([getattr(o, s) for o in obstacles]) for s in Obstacle._fields}
+        return self.table.y.pack(**found)
+
+    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
+        """The target as a cross, the obstacles as ellipses."""
+        x, y, size = value("target.x"), value("target.y"), 0.1
+        names = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
+        obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
+        cross = (x + size * np.array([-1.0, 1.0, 0.0, 0.0, 0.0]), y + size * np.array([0.0, 0.0, 0.0, 1.0, -1.0]))
+        return [cross, *(outline(o, 30) for o in obstacles if o.active > 0.5)]

@@ -1,0 +1,1 @@
+"""The wheeled cart: the plant."""

@@ -1,0 +1,204 @@
+"""Wheeled cart: body with two driven rear wheels and a steered front wheel on level ground. Equations and drawing: core/wheeled_cart.py.
+
+front=rigid     the front wheel does not slide sideways: five rolling constraints, state (q1..q7, w, sg)
+front=free      it slides sideways without force, state (q1..q7, v, om, sg): the plant for which the method of programmed constraints was published
+front=viscous   it slides with the side force -c_lat slip, which approaches `rigid` like 1/c_lat
+
+Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all zero by default, as are the torque limits (0: none).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.wheeled_cart import (
+    Constants,
+    Drive,
+    axle_accelerations,
+    constants_of,
+    free_accelerations,
+    front_speeds,
+    kinetic_energy,
+    pose_rates,
+    rigid_accelerations,
+    rolling_rows,
+    side_force,
+    slip_of,
+    wheel_rates,
+)  # fmt: skip
+from ..carts import CART_ROWS, START, cart_of
+from ..contract import Array, Mechanism, Option
+from ..table import Row
+
+
+class _Motion(NamedTuple):
+    """Speeds and what follows from them."""
+
+    dq: Array  # q1' .. q7'
+    v: Array
+    om: Array
+    w: Array
+    slip: Array
+    drive: Drive  # moments with friction
+    work: Array  # power of the inputs
+    loss: Array  # power lost
+    rates: tuple[Array, ...]  # of w, sg or of v, om, sg
+    f: Array  # side force on the front wheel
+    dv: Array
+    dom: Array
+
+
+class WheeledCart(Mechanism):
+    """The cart as a plant: torques in, motion out."""
+
+    key = "wheeled_cart"
+    title = "Three-wheeled cart with rear drive and front steering"
+    option_list = (Option("front", "rigid", "what the ground does to the front wheel sideways", choices=("rigid", "free", "viscous")),)
+
+    @property
+    def rigid(self) -> bool:
+        return bool(self.options["front"] == "rigid")
+
+    @property
+    def viscous(self) -> bool:
+        return bool(self.options["front"] == "viscous")
+
+    def rows(self) -> tuple[Row, ...]:
+        speeds = (
+            [Row("w_start", "front.speed_start", "parameter", "speed of the front wheel at the start", "m/s", start=START["speed"])]
+            if self.rigid
+            else [
+                Row("v_start", "rear.speed_start", "parameter", "forward speed of the rear axle at the start", "m/s", start=START["speed"]),
+                Row("om_start", "yaw_rate_start", "parameter", "yaw rate at the start", "rad/s"),
+            ]
+        )
+        w = "front.speed", "ground speed of the front wheel along its own plane", "m/s"
+        v, om = ("rear.speed", "forward speed of the rear axle's centre", "m/s"), ("yaw_rate", "rate of the heading", "rad/s")
+        lateral = [Row("c_lat", "front.lateral_damping", "parameter", "side force of the front wheel per sideways speed", "N.s/m", start=1000.0, min=0.0)]
+        wheels, rates = ("wheel.front_angle", "wheel.left_angle", "wheel.right_angle"), ("wheel.front_rate", "wheel.left_rate", "wheel.right_rate")
+        return (
+            *CART_ROWS,
+            *(lateral if self.viscous else ()),
+            Row("b", "wheel.damping", "parameter", "viscous friction of a wheel", "N.m.s/rad", min=0.0),
+            Row("t_r", "wheel.rolling_resistance", "parameter", "rolling resistance of a wheel", "N.m", min=0.0),
+            Row("v_r", "wheel.rolling_rate", "parameter", "rate at which the rolling resistance reaches 76 percent", "rad/s", start=0.1, above=0.0),
+            Row("b_s", "steering.damping", "parameter", "viscous friction of the steering", "N.m.s/rad", min=0.0),
+            Row("M_max", "wheel.torque_limit", "parameter", "largest torque on a rear wheel; 0: no limit", "N.m", min=0.0),
+            Row("R_max", "steering.torque_limit", "parameter", "largest steering torque; 0: no limit", "N.m", min=0.0),
+            Row("x_start", "pose.x_start", "parameter", "position of M at the start, x", "m", start=START["x"]),
+            Row("y_start", "pose.y_start", "parameter", "position of M at the start, y", "m", start=START["y"]),
+            Row("heading_start", "pose.heading_start", "parameter", "heading at the start", "rad", start=START["heading"]),
+            Row("steering_start", "steering.angle_start", "parameter", "steering angle at the start", "rad", start=START["steering"]),
+            Row("wheels_start", tuple(f"{n}_start" for n in wheels), "parameter", "rolling angle of a wheel at the start", "rad", 3),
+            Row("sg_start", "steering.rate_start", "parameter", "rate of the steering angle at the start", "rad/s"),
+            *speeds,
+            Row("M1", "wheel.left_torque", "input", "torque on the rear left wheel", "N.m"),
+            Row("M2", "wheel.right_torque", "input", "torque on the rear right wheel", "N.m"),
+            Row("R3", "steering.torque", "input", "steering torque, on the fork from the body", "N.m"),
+            Row("q1", "pose.x", "state", "position of M, the body's mass centre, x", "m"),
+            Row("q2", "pose.y", "state", "position of M, y", "m"),
+            Row("q3", "steering.angle", "state", "angle of the front wheel against the body, to the left", "rad"),
+            Row("q4", "pose.heading", "state", "angle of the body's axis against the x axis", "rad"),
+            Row("rolled", wheels, "state", "rolling angle of a wheel, forward", "rad", 3),
+            *([Row("w", w[0], "state", *w[1:])] if self.rigid else [Row("v", v[0], "state", *v[1:]), Row("om", om[0], "state", *om[1:])]),
+            Row("sg", "steering.rate", "state", "rate of the steering angle", "rad/s"),
+            Row("work", "energy.input", "state", "work done by the three torques since the start", "J"),
+            Row("loss", "energy.dissipated", "state", "energy lost in friction since the start", "J"),
+            *([Row("v", v[0], "output", *v[1:]), Row("om", om[0], "output", *om[1:])] if self.rigid else [Row("w", w[0], "output", *w[1:])]),
+            Row("vx", "pose.velocity_x", "output", "velocity of M, x", "m/s"),
+            Row("vy", "pose.velocity_y", "output", "velocity of M, y", "m/s"),
+            Row("rolling", rates, "output", "rolling rate of a wheel, forward", "rad/s", 3),
+            Row("slip", "front.slip", "output", "sideways speed of the front wheel on the ground, to the left", "m/s"),
+            Row("residual", "rolling_residual", "output", "largest sliding speed in the rolling constraints that hold", "m/s"),
+            Row("ax", "pose.acceleration_x", "output", "acceleration of M, x", "m/s2"),
+            Row("ay", "pose.acceleration_y", "output", "acceleration of M, y", "m/s2"),
+            Row("dsg", "steering.acceleration", "output", "acceleration of the steering angle", "rad/s2"),
+            Row("f", "front.side_force", "output", "side force of the ground on the front wheel, to the left", "N"),
+            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
+            Row("potential", "energy.potential", "output", "potential energy: none, the ground is level", "J"),
+            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+        )  # fmt: skip
+
+    # --- the equations ------------------------------------------------------------------------------------------------
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        p = self.table.p(p)
+        speeds = {"w": p.w_start} if self.rigid else {"v": p.v_start, "om": p.om_start}
+        x = self.table.x.pack(
+            q1=p.x_start, q2=p.y_start, q3=p.steering_start, q4=p.heading_start, rolled=p.wheels_start, sg=p.sg_start, work=0.0, loss=0.0, **speeds
+        )  # fmt: skip
+        return x, np.zeros(0)
+
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        k = constants_of(cart_of(self.table.p(p)))
+        m = self._motion(self.table.x(x), self.table.u(u), self.table.p(p), k)
+        speeds = dict(zip(("w", "sg") if self.rigid else ("v", "om", "sg"), m.rates, strict=True))
+        return self.table.x.pack(q1=m.dq[0], q2=m.dq[1], q3=m.dq[2], q4=m.dq[3], rolled=m.dq[4:], work=m.work, loss=m.loss, **speeds)
+
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        k = constants_of(cart_of(self.table.p(p)))
+        x = self.table.x(x)
+        m = self._motion(x, self.table.u(u), self.table.p(p), k)
+        q = np.stack([x.q1, x.q2, x.q3, x.q4])
+        rows = rolling_rows(q, m.dq, k)
+        held = [rows[i] for i in ((0, 1, 2, 3, 4) if self.rigid else (0, 1, 2, 4))]
+        residual = np.abs(held[0])
+        for row in held[1:]:
+            residual = np.maximum(residual, np.abs(row))
+        c, s = np.cos(x.q4), np.sin(x.q4)
+        forward, left = m.dv - k.l2 * m.om**2, m.v * m.om + k.l2 * m.dom  # of M, along and across the body
+        kinetic = kinetic_energy(x.q4, m.dq, k)
+        speeds = {"v": m.v, "om": m.om} if self.rigid else {"w": m.w}
+        return self.table.y.pack(
+            vx=m.dq[0], vy=m.dq[1], rolling=m.dq[4:], slip=m.slip, residual=residual, ax=forward * c - left * s, ay=forward * s + left * c,
+            dsg=m.rates[-1], f=m.f, kinetic=kinetic, potential=0.0, total=kinetic, **speeds,
+        )  # fmt: skip
+
+    def _motion(self, x: Any, u: Any, p: Any, k: Constants) -> _Motion:
+        v, om = front_speeds(x.q3, x.w, k) if self.rigid else (x.v, x.om)
+        w = x.w if self.rigid else v * np.cos(x.q3) + k.L * om * np.sin(x.q3)
+        rolling = np.stack(wheel_rates(x.q3, v, om, k))
+        slip = slip_of(x.q3, v, om, k)
+        M1, M2, R3 = _limited(u.M1, p.M_max), _limited(u.M2, p.M_max), _limited(u.R3, p.R_max)
+        drag = p.b * rolling + p.t_r * np.tanh(rolling / p.v_r)
+        drive = Drive(M1 - drag[1], M2 - drag[2], R3 - p.b_s * x.sg, -drag[0])
+        f = -p.c_lat * slip if self.viscous else 0.0 * slip
+        loss = np.sum(drag * rolling) + p.b_s * x.sg**2 - f * slip
+        if self.rigid:
+            dw, dsg = rigid_accelerations(x.q3, x.w, x.sg, drive, k)
+            dv, dom = axle_accelerations(x.q3, x.w, x.sg, dw, k)
+            f = side_force(x.q3, x.w, x.sg, dw, dsg, drive, k)
+            rates: tuple[Array, ...] = (dw, dsg)
+        else:
+            a = free_accelerations(x.q3, v, om, x.sg, drive, f, k)
+            dv, dom, rates = a[0], a[1], (a[0], a[1], a[2])
+        dq = np.concatenate([np.stack([*pose_rates(x.q4, v, om, k), x.sg, om]), rolling])
+        work = M1 * rolling[1] + M2 * rolling[2] + R3 * x.sg
+        return _Motion(dq, v, om, w, slip, drive, work, loss, rates, f, dv, dom)
+
+    # --- the drawing --------------------------------------------------------------------------------------------------
+
+    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
+        """Outline of the body with the axles, and the three wheels, from above."""
+        l1, l2, h = (value(f"geometry.{name}") for name in ("front", "rear", "half_track"))
+        return cart_strokes(value("pose.x"), value("pose.y"), value("pose.heading"), value("steering.angle"), l1, l2, h, value("wheel.radius"))
+
+
+def cart_strokes(x: float, y: float, heading: float, steering: float, l1: float, l2: float, h: float, r: float) -> list[tuple[Array, Array]]:
+    """The cart seen from above: body, rear left, rear right and front wheel."""
+    c, s, turn = np.cos(heading), np.sin(heading), np.array([np.cos(steering), np.sin(steering)])
+
+    def placed(points: Array) -> tuple[Array, Array]:
+        px, py = np.transpose(points)
+        return x + c * px - s * py, y + s * px + c * py
+
+    body = np.array([[l1, 0.0], [-l2, h], [-l2, -h], [l1, 0.0]])
+    front = np.array([l1, 0.0]) + np.outer([-r, r], turn)
+    rear = [np.array([[-l2 - r, side * h], [-l2 + r, side * h]]) for side in (1.0, -1.0)]
+    return [placed(p) for p in (body, *rear, front)]
+
+
+def _limited(torque: Array, limit: Array) -> Array:
+    return np.where(limit > 0.0, np.minimum(np.maximum(torque, -limit), limit), torque)
