@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from mechfmu.check.checker import Options, check_fmu
 from mechfmu.mechanisms import Mechanism, UserError, make, names
 from mechfmu.packaging.build import KINDS, build
 from mechfmu.run.result import Result
@@ -32,8 +33,11 @@ FILM_SECONDS, FILM_FPS = 3.0, 10.0
 ENERGY_LIMIT = 1e-4  # of the energy that moved
 AGREEMENT_LIMIT = 1e-3  # of a signal's largest value
 
+SLOW = ("D4", "D7")  # half a minute for a Python FMU: a thousand lives, and a new process after each of the library's known crashes
+
 LEGEND = """\
   valid      FMPy's validation finds nothing wrong with the file
+  checked    rules of FMI 2.0 that hold in the file and in the running binary (mechfmu check), of those that apply
   speed      simulated over elapsed time, all outputs recorded at every step
   energy     largest error of the energy balance, relative to the energy moved
   agreement  largest difference to the mechanism's first FMU, relative"""
@@ -48,6 +52,8 @@ class Report:
     name: str
     size: int | None = None
     invalid: list[str] = field(default_factory=list)
+    passed: int = 0  # rules of the compliance check
+    applied: int = 0
     problems: list[str] = field(default_factory=list)
     result: Result | None = None
     speed: float | None = None
@@ -93,6 +99,11 @@ def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
 def examine(file: Path, progress: Progress) -> Report:
     """Validate and simulate an FMU, and check its energy balance."""
     report = Report(file.name, file.stat().st_size, invalid=validate_fmu(str(file)))
+    with working(progress, f"{file.name}: check"):
+        checked = check_fmu(file, Options(skip=SLOW if file.name.endswith(".python.fmu") else ()))
+    report.invalid += [*checked.bugs, *(f"{f.rule} {f.text}" for f in checked.counted)]
+    report.applied = sum(not r.skipped for r in checked.results)
+    report.passed = sum(not r.skipped and not checked.failed(r) for r in checked.results)
     try:
         with working(progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)) as task:
             clock = Clock(progress, task)
@@ -161,22 +172,22 @@ def compare(report: Report, first: Report) -> None:
 
 
 def draw(result: Result, mechanism: Mechanism, plot: Path) -> None:
-    if mechanism.strokes(result.at(0)):
-        keep = result.t <= FILM_SECONDS
-        film = Result(result.title, result.t[keep], {n: s[keep] for n, s in result.signals.items()}, result.shown, result.constants, mechanism)
-        film.animate(plot.with_suffix(".gif"), fps=FILM_FPS)
+    if mechanism.drawing(result.at(0)):
+        result.until(FILM_SECONDS).animate(plot.with_suffix(".gif"), fps=FILM_FPS)
+        result.animate(plot.with_suffix(".html"))
     result.plot(file=plot)  # last: where there is a plot, the drawing was finished
 
 
 def summary(reports: list[Report]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, collapse_padding=True)
-    for title in ("FMU", "size", "valid", "simulated", "speed", "energy", "agreement"):
+    for title in ("FMU", "size", "valid", "checked", "simulated", "speed", "energy", "agreement"):
         table.add_column(title, no_wrap=True)
     for r in reports:
         table.add_row(
             r.name,
             "-" if r.size is None else f"{r.size / 1000:.0f} kB",
             "-" if r.size is None else "[red]no[/]" if r.invalid else "[green]yes[/]",
+            "-" if not r.applied else f"[{'green' if r.passed == r.applied else 'red'}]{r.passed}/{r.applied}[/]",
             f"{r.result.t[-1]:g} s" if r.result else "[red]failed[/]",
             "-" if r.speed is None else f"{r.speed:.0f} x",
             "-" if r.energy is None else f"{r.energy:.0e}",

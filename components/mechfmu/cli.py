@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -540,6 +541,7 @@ def progress_bar(title: str, stop: float) -> Iterator[Any]:
 
 def entry() -> NoReturn:
     """The console command. It leaves without the interpreter's clean-up, in which the library of a Python FMU that was run sometimes crashes."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, which takes temporary files along
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -122,21 +122,27 @@ class MechanismSlave(Fmi2Slave):
                 raise core.mechanisms.UserError(f"{scalar.name} is of type {scalar.row.kind}, not {kind}")
         return [self.scalars[r] for r in references]
 
+    def readable(self, references, kind):
+        """What can be read: nothing before initialization, as in any FMU."""
+        if self.model.phase == instance.INSTANTIATED:
+            raise instance.CallError(f"values cannot be read: the instance is {self.model.phase}")
+        return self.find(references, kind)
+
     @told
     def get_real(self, vrs):
-        return self.model.get(self.find(vrs, "Real"))
+        return self.model.get(self.readable(vrs, "Real"))
 
     @told
     def get_integer(self, vrs):
-        return [int(v) for v in self.model.get(self.find(vrs, "Integer"))]
+        return [int(v) for v in self.model.get(self.readable(vrs, "Integer"))]
 
     @told
     def get_boolean(self, vrs):
-        return [bool(v) for v in self.model.get(self.find(vrs, "Boolean"))]
+        return [bool(v) for v in self.model.get(self.readable(vrs, "Boolean"))]
 
     @told
     def get_string(self, vrs):
-        return self.find(vrs, "String")
+        return self.readable(vrs, "String")
 
     @told
     def set_real(self, vrs, values):

@@ -48,7 +48,39 @@ def arm_parts() -> dict[str, Mechanism]:
     return {"arm": arm, "control": make("computed_torque", model=arm.tree.to_json())}
 
 
+def cart_parts() -> dict[str, Mechanism]:
+    return {"cart": make("wheeled_cart"), "control": make("cart_controller"), "world": make("scenario")}
+
+
+# of the 6-link exoskeleton: knees, waist, hips: the start of the names of angle, rate and moment, and the angle that is held
+EXOSKELETON_JOINTS = (("link[2].{}", 0.0), ("link[3].{}", 0.0), ("link[6].{}", 0.0), ("hip.{}[1]", -0.25), ("hip.{}[2]", 0.25))
+
+
+def exoskeleton_parts() -> dict[str, Mechanism]:
+    return {"exo": make("exoskeleton", leg1=2, leg2=2, body=2), "control": make("pid_controller", channels=len(EXOSKELETON_JOINTS))}
+
+
+def exoskeleton_wires() -> dict[str, str]:
+    wires = {}
+    for k, (name, _) in enumerate(EXOSKELETON_JOINTS, 1):
+        hinge = "hinge_" if name.startswith("link") else ""
+        wires |= {f"exo.{name.format(hinge + 'angle')}": f"control.measurement[{k}]", f"exo.{name.format(hinge + 'rate')}": f"control.measurement_rate[{k}]"}
+        wires |= {f"control.output[{k}]": f"exo.{name.format('moment')}"}
+    return wires
+
+
+def exoskeleton_values() -> dict[str, Any]:
+    gains = {"gain.proportional": 1500.0, "gain.derivative": 60.0}
+    channels = range(1, len(EXOSKELETON_JOINTS) + 1)
+    held = {f"control.reference[{k}]": angle for k, (_, angle) in enumerate(EXOSKELETON_JOINTS, 1)}
+    return held | {f"control.{name}[{k}]": gain for name, gain in gains.items() for k in channels}
+
+
 READY = {
+    "figure2": Ready(
+        "a cart steered to a moving target around two moving obstacles", cart_parts, (("cart", "control"), ("world", "control")),
+        set=lambda: {"cart.pose.x_start": -4.5, "cart.pose.y_start": 0.8, "control.guidance.influence": 0.25, "world.obstacle[2].side_start": -1.0}, stop=20.0,
+    ),
     "chain_gravity_compensation": Ready(
         "a chain of three rods whose motors carry its weight: pushed, it drifts as if there were no gravity", chain_parts, (("chain", "control"),),
         set=lambda: {"chain.joint[1].rate_start": 0.4, "chain.joint[2].angle_start": 0.7}, stop=4.0,
@@ -56,6 +88,10 @@ READY = {
     "arm_computed_torque": Ready(
         "the spherical-joint arm moved to a new posture and held there by inverse dynamics", arm_parts, (("arm", "control"),),
         set=lambda: {"control.joint[3].angle_reference": 1.0}, stop=5.0,
+    ),
+    "exoskeleton_pd": Ready(
+        "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers", exoskeleton_parts,
+        connect=exoskeleton_wires, set=exoskeleton_values, stop=3.0, step=0.001,
     ),
 }  # fmt: skip
 

@@ -1,0 +1,142 @@
+"""The FMI 2.0 C functions by ctypes, as they are: any argument, any state, any order. Standard library only."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
+from typing import Any
+
+STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
+OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
+MODEL_EXCHANGE, CO_SIMULATION = 0, 1
+DO_STEP_STATUS, PENDING_STATUS, LAST_SUCCESSFUL_TIME, TERMINATED_STATUS = range(4)
+
+Logger = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
+
+
+class Callbacks(Structure):
+    _fields_ = [("logger", Logger), ("allocate", c_void_p), ("free", c_void_p), ("step_finished", c_void_p), ("environment", c_void_p)]
+
+
+class EventInfo(Structure):
+    _fields_ = [
+        ("newDiscreteStatesNeeded", c_int), ("terminateSimulation", c_int), ("nominalsOfContinuousStatesChanged", c_int),
+        ("valuesOfContinuousStatesChanged", c_int), ("nextEventTimeDefined", c_int), ("nextEventTime", c_double),
+    ]  # fmt: skip
+
+
+_references, _reals, _integers, _strings, _size = POINTER(c_uint), POINTER(c_double), POINTER(c_int), POINTER(c_char_p), c_size_t
+_state, _bytes = POINTER(c_void_p), c_void_p
+
+# name -> arguments after the component; the result is a status unless RESULTS says otherwise
+COMMON: dict[str, tuple[Any, ...]] = {
+    "fmi2GetTypesPlatform": (),
+    "fmi2GetVersion": (),
+    "fmi2SetDebugLogging": (c_int, _size, _strings),
+    "fmi2Instantiate": (),
+    "fmi2FreeInstance": (),
+    "fmi2SetupExperiment": (c_int, c_double, c_double, c_int, c_double),
+    "fmi2EnterInitializationMode": (),
+    "fmi2ExitInitializationMode": (),
+    "fmi2Terminate": (),
+    "fmi2Reset": (),
+    "fmi2GetReal": (_references, _size, _reals),
+    "fmi2GetInteger": (_references, _size, _integers),
+    "fmi2GetBoolean": (_references, _size, _integers),
+    "fmi2GetString": (_references, _size, _strings),
+    "fmi2SetReal": (_references, _size, _reals),
+    "fmi2SetInteger": (_references, _size, _integers),
+    "fmi2SetBoolean": (_references, _size, _integers),
+    "fmi2SetString": (_references, _size, _strings),
+    "fmi2GetFMUstate": (_state,),
+    "fmi2SetFMUstate": (c_void_p,),
+    "fmi2FreeFMUstate": (_state,),
+    "fmi2SerializedFMUstateSize": (c_void_p, POINTER(c_size_t)),
+    "fmi2SerializeFMUstate": (c_void_p, _bytes, _size),
+    "fmi2DeSerializeFMUstate": (_bytes, _size, _state),
+    "fmi2GetDirectionalDerivative": (_references, _size, _references, _size, _reals, _reals),
+}
+EXCHANGE: dict[str, tuple[Any, ...]] = {
+    "fmi2EnterEventMode": (),
+    "fmi2NewDiscreteStates": (POINTER(EventInfo),),
+    "fmi2EnterContinuousTimeMode": (),
+    "fmi2CompletedIntegratorStep": (c_int, POINTER(c_int), POINTER(c_int)),
+    "fmi2SetTime": (c_double,),
+    "fmi2SetContinuousStates": (_reals, _size),
+    "fmi2GetDerivatives": (_reals, _size),
+    "fmi2GetEventIndicators": (_reals, _size),
+    "fmi2GetContinuousStates": (_reals, _size),
+    "fmi2GetNominalsOfContinuousStates": (_reals, _size),
+}
+SIMULATION: dict[str, tuple[Any, ...]] = {
+    "fmi2SetRealInputDerivatives": (_references, _size, _integers, _reals),
+    "fmi2GetRealOutputDerivatives": (_references, _size, _integers, _reals),
+    "fmi2DoStep": (c_double, c_double, c_int),
+    "fmi2CancelStep": (),
+    "fmi2GetStatus": (c_int, POINTER(c_int)),
+    "fmi2GetRealStatus": (c_int, POINTER(c_double)),
+    "fmi2GetIntegerStatus": (c_int, POINTER(c_int)),
+    "fmi2GetBooleanStatus": (c_int, POINTER(c_int)),
+    "fmi2GetStringStatus": (c_int, POINTER(c_char_p)),
+}
+ALL = {**COMMON, **EXCHANGE, **SIMULATION}
+OF_KIND = {"ModelExchange": {**COMMON, **EXCHANGE}, "CoSimulation": {**COMMON, **SIMULATION}}
+
+_WHOLE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not status f(component, ...)
+    "fmi2GetTypesPlatform": (c_char_p, ()),
+    "fmi2GetVersion": (c_char_p, ()),
+    "fmi2Instantiate": (c_void_p, (c_char_p, c_int, c_char_p, c_char_p, POINTER(Callbacks), c_int, c_int)),
+    "fmi2FreeInstance": (None, (c_void_p,)),
+}
+
+
+class Damaged(Exception):
+    """The FMU has done something to this process that only a new process can cure."""
+
+
+class Library:
+    """The FMU's shared library. `announce` is told what is about to be called, so that a crash can be put down to it."""
+
+    def __init__(self, path: str, announce: Callable[[str], None]):
+        self._announce = announce
+        announce("while the library was loaded")
+        self._handle = ctypes.CDLL(path)  # resolves every symbol at once (RTLD_NOW)
+        announce("after the library was loaded")
+        self._functions: dict[str, Any] = {}
+        for name, arguments in ALL.items():
+            try:
+                function = self._handle[name]
+            except AttributeError:
+                continue
+            function.restype, function.argtypes = _WHOLE.get(name, (c_int, (c_void_p, *arguments)))
+            self._functions[name] = function
+
+    def has(self, name: str) -> bool:
+        return name in self._functions
+
+    def call(self, note: str, name: str, *arguments: Any) -> Any:
+        """The function's result; `note` says in which circumstances it was called."""
+        self._announce(f"in {name}{note}")
+        try:
+            result = self._functions[name](*arguments)
+        except SystemError as error:  # an FMU that runs in our interpreter has left it in disorder
+            raise Damaged(str(error.__cause__ or error)) from error
+        self._announce(f"after {name}{note}")
+        return result
+
+
+def reals(values: Any) -> Any:
+    return (c_double * len(values))(*values)
+
+
+def integers(values: Any) -> Any:
+    return (c_int * len(values))(*values)
+
+
+def references(values: Any) -> Any:
+    return (c_uint * len(values))(*values)
+
+
+def strings(values: Any) -> Any:
+    return (c_char_p * len(values))(*values)

@@ -1,0 +1,78 @@
+"""The process that runs the FMU: one rule, one kind of FMU. Started by its path as a script, so that nothing of mechfmu is on its module path."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+ALIAS = "_fmu_checker"  # the package `check` under a name that no FMU brings along
+
+
+def load_package() -> ModuleType:
+    """Make the package importable without its parent, which would import NumPy and the mechanisms."""
+    folder = Path(__file__).resolve().parent.parent
+    spec = importlib.util.spec_from_file_location(ALIAS, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[ALIAS] = package
+    spec.loader.exec_module(package)
+    return package
+
+
+def limit(memory: int, file_size: int, seconds: float) -> None:
+    """What the FMU may use, where the system can enforce it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    hard = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: file_size, resource.RLIMIT_CPU: int(2 * seconds) + 10}
+    if sys.platform == "linux":
+        hard[resource.RLIMIT_AS] = memory
+    for what, value in hard.items():
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(what, (value, value))
+
+
+def main(folder: Path) -> None:
+    job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    load_package()
+    rules = importlib.import_module(f"{ALIAS}.dynamic")
+    loading = importlib.import_module(f"{ALIAS}.dynamic.loading")
+    sessions = importlib.import_module(f"{ALIAS}.dynamic.session")
+    bindings = importlib.import_module(f"{ALIAS}.dynamic.binding")
+    units = importlib.import_module(f"{ALIAS}.dynamic.unit")
+    limit(job["memory"], job["file_size"], job["seconds"])
+    session = sessions.Session(job, folder)
+    rule = next((r for r in rules.RULES if r.id == job["rule"]), None)
+    try:
+        for finding in rule.check(session) if rule else loading.plain_life(session):
+            session.report(finding=(rule.complete(finding, session.kind) if rule else finding).to_dict())
+        session.trace("when the process ended")
+        if job["rule"] in ("D1", "life"):
+            session.free_all()
+            session.report(done=True)
+            return  # by the ordinary way out, which must not crash either
+        session.report(done=True)
+    except (units.Refused, sessions.NoInstance) as error:
+        session.report(stopped=str(error))
+    except units.Ended:
+        session.report(done=True)
+    except bindings.Damaged as error:
+        print(f"the interpreter was left with an exception: {error}", file=sys.stderr, flush=True)
+        os._exit(70)  # the same as a crash
+    except OSError as error:  # the library, which D1 has said
+        session.report(stopped=str(error))
+    except Exception:
+        session.report(bug=traceback.format_exc())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this file: its modules must not be found by an FMU that brings Python along
+    main(Path(sys.argv[1]))

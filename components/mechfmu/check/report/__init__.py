@@ -1,0 +1,1 @@
+"""The same report for people (terminal, HTML) and for machines (JSON, JUnit)."""

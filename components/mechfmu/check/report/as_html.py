@@ -1,0 +1,102 @@
+"""One HTML page that needs nothing else: findings, what was checked, and the signals that went wrong, drawn as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from ..checker import Report
+from ..findings import Finding, Plot
+from .as_json import outcome
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; color: #222; background: #fff }
+h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em } code { font-size: .95em }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .25em .6em; border-bottom: 1px solid #ddd }
+.error { color: #b00020 } .warning { color: #9a6700 } .note, .known { color: #57606a } .failed { color: #b00020 } .passed { color: #1a7f37 }
+.finding { border-left: 4px solid #ccc; padding: .2em .8em; margin: .8em 0 } .finding.error { border-color: #b00020; color: inherit }
+.finding.warning { border-color: #d4a72c; color: inherit } .small { color: #57606a; font-size: .88em } svg { max-width: 100%; height: auto }
+"""
+COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#8250df")
+W, H, LEFT, RIGHT, TOP, BOTTOM = 680, 220, 70, 12, 30, 34
+
+
+def to_html(reports: Sequence[Report], version: str) -> str:
+    names = ", ".join(r.file.name for r in reports)
+    body = "".join(_fmu(r) for r in reports)
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>mechfmu check: {escape(names)}</title><style>{STYLE}</style></head>"
+        f"<body><h1>FMI 2.0 compliance</h1>{body}<p class='small'>mechfmu {escape(version)}</p></body></html>\n"
+    )
+
+
+def _fmu(report: Report) -> str:
+    counted, known = report.counted, [f for f in report.findings if f.known]
+    verdict = "could not be checked completely" if report.bugs else f"{len(counted)} findings" if counted else "clean"
+    parts = [f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else 'passed'}'>{verdict}</span></h2>"]
+    parts.append(f"<p class='small'>{escape(' and '.join(report.kinds))}; sha256 <code>{report.digest}</code></p>")
+    if report.static_only:
+        parts.append(f"<p class='warning'>Static rules only: {escape(report.static_only)}</p>")
+    parts += [f"<pre class='error'>{escape(bug)}</pre>" for bug in report.bugs]
+    sections = {r.rule.id: r.rule.section for r in report.results}
+    parts += [_finding(f, sections.get(f.rule, "")) for f in counted]
+    if known:
+        parts.append("<h3>Known exceptions</h3>")
+        parts += [f"<p class='known'><b>{f.rule}</b> {escape(f.text)}<br><span class='small'>{escape(f.known)}</span></p>" for f in known]
+    notes = [f for f in report.findings if f not in counted and not f.known]
+    if notes:
+        parts.append("<h3>Notes</h3>" + "".join(f"<p class='note'><b>{f.rule}</b> {escape(f.text)}</p>" for f in notes))
+    rows = "".join(
+        f"<tr><td>{r.rule.id}</td><td>{escape(r.rule.title)}<br><span class='small'>{escape(r.rule.text)}</span></td><td>{escape(r.rule.section)}</td>"
+        f"<td class='{outcome(report, r)}'>{outcome(report, r)}</td><td class='small'>{escape(r.skipped)}</td></tr>"
+        for r in report.results
+    )
+    parts.append(f"<h3>Rules</h3><table><tr><th>id</th><th>rule</th><th>FMI 2.0</th><th>outcome</th><th></th></tr>{rows}</table>")
+    return "".join(parts)
+
+
+def _finding(f: Finding, section: str) -> str:
+    head = f"<b>{f.rule} <span class='{f.severity}'>{f.severity}</span></b> {escape(f.text)} <span class='small'>FMI 2.0 §{escape(section)}</span>"
+    return f"<div class='finding {f.severity}'>{head}{draw(f.plot) if f.plot else ''}</div>"
+
+
+def draw(plot: Plot) -> str:
+    """Lines over time as SVG; gaps where a number is missing."""
+    values = [y for line in plot.lines.values() for y in line if math.isfinite(y)]
+    times = [t for t in plot.t if math.isfinite(t)]
+    if not values or not times:
+        return ""
+    low, high, first, last = min(values), max(values), min(times), max(times)
+    if high == low:
+        low, high = low - max(1.0, abs(low)) * 0.5, high + max(1.0, abs(high)) * 0.5
+    last = last if last > first else first + 1.0
+
+    def at(t: float, y: float) -> str:
+        x = LEFT + (t - first) / (last - first) * (W - LEFT - RIGHT)
+        return f"{x:.1f},{TOP + (high - y) / (high - low) * (H - TOP - BOTTOM):.1f}"
+
+    parts = [f"<text x='{LEFT}' y='16' font-weight='bold'>{escape(plot.title)}</text>"]
+    parts.append(f"<rect x='{LEFT}' y='{TOP}' width='{W - LEFT - RIGHT}' height='{H - TOP - BOTTOM}' fill='none' stroke='#bbb'/>")
+    for y, where in ((high, TOP + 4), (low, H - BOTTOM + 4)):
+        parts.append(f"<text x='{LEFT - 6}' y='{where}' text-anchor='end'>{y:.4g}</text>")
+    for t, x, anchor in ((first, LEFT, "start"), (last, W - RIGHT, "end")):
+        parts.append(f"<text x='{x}' y='{H - BOTTOM + 16}' text-anchor='{anchor}'>{t:.4g}</text>")
+    for i, (name, line) in enumerate(plot.lines.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        dash = " stroke-dasharray='6 4'" if i else ""
+        for run in _runs(plot.t, line):
+            parts.append(f"<polyline points='{' '.join(at(t, y) for t, y in run)}' fill='none' stroke='{colour}' stroke-width='2'{dash}/>")
+        parts.append(f"<text x='{W - RIGHT - 150 * (len(plot.lines) - i) + 10}' y='16' fill='{colour}'>{escape(name)}</text>")
+    return f"<div><svg viewBox='0 0 {W} {H}' width='{W}' font-size='12' font-family='sans-serif' role='img'>{''.join(parts)}</svg></div>"
+
+
+def _runs(t: Sequence[float], y: Sequence[float]) -> list[list[tuple[float, float]]]:
+    """The pieces of a line without missing numbers."""
+    runs: list[list[tuple[float, float]]] = [[]]
+    for point in zip(t, y, strict=True):
+        if all(math.isfinite(v) for v in point):
+            runs[-1].append(point)
+        elif runs[-1]:
+            runs.append([])
+    return [r for r in runs if r]

@@ -1,0 +1,68 @@
+"""The terminal: findings first, then what was checked, in one screen if all is well."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..checker import RULES, Report
+from ..findings import SEVERITIES
+
+STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def print_report(report: Report, out: Console) -> None:
+    options = report.options
+    kinds = " and ".join({"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}[k] for k in report.kinds)
+    out.print(f"[bold]{escape(report.file.name)}[/]{f'  {kinds}' if kinds else ''}", highlight=False)
+    if report.static_only:
+        out.print(f"  [yellow]static rules only[/]: {escape(report.static_only)}", highlight=False)
+    level = SEVERITIES.index(options.level)
+    for result in report.results:
+        for f in result.findings:
+            if (options.strict or not f.known) and SEVERITIES.index(f.severity) <= level:
+                head = f"  [{STYLE[f.severity]}]{result.rule.id:<3} {f.severity}[/]"
+                out.print(f"{head}  {escape(f.text)}  [dim]FMI 2.0 §{escape(result.rule.section)}[/]", highlight=False, soft_wrap=True)
+    _known(report, out)
+    for bug in report.bugs:
+        out.print(f"  [bold red]the checker itself failed:[/] {escape(bug)}", highlight=False, soft_wrap=True)
+    passed = [r.rule.id for r in report.results if not report.failed(r) and not r.skipped]
+    failed = [r.rule.id for r in report.results if report.failed(r)]
+    if passed:
+        out.print(f"  [green]passed[/]   {' '.join(passed)}", highlight=False, soft_wrap=True)
+    if failed:
+        out.print(f"  [red]failed[/]   {' '.join(failed)}", highlight=False, soft_wrap=True)
+    for reason in dict.fromkeys(r.skipped for r in report.results if r.skipped and not report.failed(r)):
+        ids = " ".join(r.rule.id for r in report.results if r.skipped == reason)
+        out.print(f"  [dim]not run  {ids}: {escape(reason)}[/]", highlight=False, soft_wrap=True)
+    out.print(f"  {_verdict(report)}", highlight=False, soft_wrap=True)
+
+
+def _known(report: Report, out: Console) -> None:
+    if report.options.strict:
+        return
+    found: dict[str, list[str]] = {}
+    for f in report.findings:
+        if f.known:
+            found.setdefault(f"{f.rule} {f.known}", []).append(f.text)
+    for reason, texts in found.items():
+        out.print(f"  [dim]known    {escape(reason)} ({len(texts)}x)[/]", highlight=False, soft_wrap=True)
+
+
+def _verdict(report: Report) -> str:
+    if report.bugs:
+        return "[bold red]could not be checked completely[/]"
+    counts = [(s, sum(f.severity == s for f in report.counted)) for s in SEVERITIES]
+    said = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
+    notes = sum(f.severity == "note" and not f.known for f in report.findings)
+    more = f"  [dim]({notes} notes: --level note)[/]" if notes and report.options.level != "note" else ""
+    return (said or "[bold green]clean[/]") + more
+
+
+def print_rules(out: Console) -> None:
+    """All rules with what they check."""
+    table = Table("id", "FMI 2.0", "severity", "rule", show_lines=False)
+    for r in RULES:
+        table.add_row(r.id, f"§{r.section}", f"[{STYLE[r.severity]}]{r.severity}[/]", f"[bold]{escape(r.title)}[/]\n{escape(r.text)}")
+    out.print(table)

@@ -1,0 +1,33 @@
+"""The parts of docs/check.md that are made from the code. `python tests/check_docs.py` brings the page up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from check_zoo import table
+
+from mechfmu.check.checker import RULES
+from mechfmu.check.known import EXCEPTIONS
+
+PAGE = Path(__file__).parent.parent / "docs" / "check.md"
+
+
+def parts() -> dict[str, str]:
+    """Heading of the table -> its rows."""
+    return {
+        "| id | rule | FMI 2.0 |\n|---|---|---|\n": "".join(f"| {r.id} | **{r.title}.** {r.text} | {r.section} |\n" for r in RULES),
+        "| name | rule | why |\n|---|---|---|\n": "".join(f"| {k.name} | {k.rule} | {k.reason} |\n" for k in EXCEPTIONS),
+        "| rule | defect | caught by |\n|---|---|---|\n": "".join(f"{line}\n" for line in table().splitlines()[2:]),
+    }
+
+
+def up_to_date(text: str) -> str:
+    for heading, rows in parts().items():
+        assert text.count(heading) == 1, heading
+        text = re.sub(re.escape(heading) + r"(\|.*\n)*", lambda _, new=heading + rows: new, text)
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(up_to_date(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
