@@ -29,6 +29,10 @@ HOW_TO_INSTALL = {
     "valgrind": "apt-get install valgrind libc6-dbg",
     "wine": "apt-get install --no-install-recommends wine wine64",
     "cmake": "apt-get install cmake make",
+    "chromium": "apt-get install chromium",
+    "chromedriver": "apt-get install chromium-driver",
+    "ffmpeg": "apt-get install ffmpeg",
+    "ffprobe": "apt-get install ffmpeg",
 }
 
 

@@ -72,9 +72,13 @@ def quaternion_of(R: np.ndarray) -> np.ndarray:
 
 
 def zxz_angles(R: Array) -> Array:
-    """The Euler angles of a rotation R = Rz(a) Rx(b) Rz(c), b in [0, pi]."""
-    sin = np.sqrt(R[0, 2] ** 2 + R[1, 2] ** 2)
-    return np.stack([np.arctan2(R[0, 2], -R[1, 2]), np.arctan2(sin, R[2, 2]), np.arctan2(R[2, 0], R[2, 1])])
+    """The Euler angles of a rotation R = Rz(a) Rx(b) Rz(c), b in [0, pi]; where only a + c or a - c is determined (sin b = 0), c is zero."""
+    s2 = R[0, 2] ** 2 + R[1, 2] ** 2
+    singular = s2 < 1e-24  # the angles are constant around there, so that they have derivatives
+    sin = np.where(singular, 0.0, np.sqrt(np.where(singular, 1.0, s2)))
+    a = np.arctan2(np.where(singular, R[1, 0], R[0, 2]), np.where(singular, R[0, 0], -R[1, 2]))
+    c = np.arctan2(np.where(singular, 0.0, R[2, 0]), np.where(singular, 1.0, R[2, 1]))
+    return np.stack([a, np.arctan2(sin, R[2, 2]), c])
 
 
 def rotation_vector(e: Array) -> Array:

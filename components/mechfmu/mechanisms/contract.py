@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .drawing import Drawing, from_strokes
 from .table import Row, Scalar, Table
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Note:
-    """What the user is told when a guard falls; `stop`: the simulation cannot go on from there."""
+    """What the user is told when a guard falls; `stop`: the simulation cannot go on from there; `only_at_start`: told when initialization ends, not later."""
 
     text: str
     stop: bool = False
+    only_at_start: bool = False
 
 
 _KINDS = {int: "a whole number", float: "a number"}
@@ -161,8 +163,12 @@ class Mechanism(ABC):
         return np.zeros(0)
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
-        """How to draw it: polylines (x, y) in metres from `value(name) -> number`. Empty: it cannot be drawn."""
+        """How to draw it in a plane: polylines (x, y) in metres from `value(name) -> number`. Empty: it cannot be drawn."""
         return []
+
+    def drawing(self, value: Any) -> Drawing:
+        """How to draw it with all there is to see: in space, with solids, with forces. Without it: the strokes."""
+        return from_strokes(self.strokes(value))
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Signals over time, one panel per unit."""
+"""Signals over time, one panel per unit: a picture (png, svg, pdf), or a page to zoom into (html)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from .result import Result
 PANELS_AT_MOST = 6
 CURVES_AT_MOST = 10
 COLOURS = plt.get_cmap("viridis")
+PAGE_COLOURS = ("#1769aa", "#d9480f", "#2b8a3e", "#862e9c", "#b08900", "#0b7285", "#c2255c", "#495057", "#74b816", "#5f3dc4")
+GRID, INK = "#e4e9ef", "#616e7c"
+
+Panels = list[tuple[str, list[str], int]]  # unit, the curves that are drawn, how many are not
 
 
 def plot(result: Result, names: Sequence[str] | None = None, file: str | Path | None = None) -> Any:
@@ -23,18 +27,24 @@ def plot(result: Result, names: Sequence[str] | None = None, file: str | Path | 
     for name in names or result.names:
         result[name]  # refuses an unknown name
         panels.setdefault(result.shown[name].unit, []).append(name)
-    chosen = list(panels.items())[:PANELS_AT_MOST]
+    chosen = [(unit, curves[:CURVES_AT_MOST], len(curves[CURVES_AT_MOST:])) for unit, curves in panels.items()][:PANELS_AT_MOST]
     if not chosen:
         raise UserError("there is nothing to plot: the result has no signals")
-    figure, all_axes = plt.subplots(len(chosen), 1, sharex=True, figsize=(9, 1.2 + 1.9 * len(chosen)), squeeze=False, layout="constrained")
-    for axes, (unit, curves) in zip(all_axes[:, 0], chosen, strict=True):
-        drawn = curves[:CURVES_AT_MOST]
-        for name, colour in zip(drawn, COLOURS(np.linspace(0.05, 0.85, len(drawn))), strict=True):
-            how = result.shown[name]
-            axes.plot(result.t, how.factor * result[name] + how.offset, label=name, color=colour, linewidth=1.2)
+    return _page(result, chosen, Path(file)) if file is not None and str(file).endswith(".html") else _picture(result, chosen, file)
+
+
+def _shown(result: Result, name: str) -> np.ndarray:
+    how = result.shown[name]
+    return how.factor * result[name] + how.offset
+
+
+def _picture(result: Result, panels: Panels, file: str | Path | None) -> Any:
+    figure, all_axes = plt.subplots(len(panels), 1, sharex=True, figsize=(9, 1.2 + 1.9 * len(panels)), squeeze=False, layout="constrained")
+    for axes, (unit, curves, more) in zip(all_axes[:, 0], panels, strict=True):
+        for name, colour in zip(curves, COLOURS(np.linspace(0.05, 0.85, len(curves))), strict=True):
+            axes.plot(result.t, _shown(result, name), label=name, color=colour, linewidth=1.2)
         axes.set_ylabel(f"[{unit or '1'}]")
         axes.grid(alpha=0.3)
-        more = len(curves) - len(drawn)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, frameon=False, title=f"and {more} more" if more else None, title_fontsize=7)
     all_axes[-1, 0].set_xlabel("time [s]")
     all_axes[0, 0].set_title(result.title)
@@ -52,4 +62,34 @@ def finish(figure: Any, file: str | Path | None) -> Any:
         raise UserError(f"cannot write {file}: {error}") from None
     finally:
         plt.close(figure)
+    return figure
+
+
+def _page(result: Result, panels: Panels, file: Path) -> Any:
+    """One self-contained page: every panel with its own legend, a click hides a curve, all panels zoom together in time."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=len(panels), cols=1, shared_xaxes=True, vertical_spacing=0.14 / (len(panels) + 1))
+    for row, (unit, curves, more) in enumerate(panels, start=1):
+        legend = "legend" if row == 1 else f"legend{row}"
+        for k, name in enumerate(curves):
+            line = dict(color=PAGE_COLOURS[k], width=1.6, simplify=False)
+            figure.add_scatter(x=result.t, y=_shown(result, name), name=name, mode="lines", line=line, legend=legend, row=row, col=1)
+        figure.update_yaxes(title_text=f"[{unit or '1'}]", row=row, col=1)
+        top = figure.layout[f"yaxis{row if row > 1 else ''}"].domain[1]
+        title = dict(text=f"{len(curves)} of {len(curves) + more}" if more else "", font_size=11)
+        figure.update_layout({legend: dict(x=1.01, y=top, yanchor="top", tracegroupgap=0, font_size=11, title=title)})
+    figure.update_xaxes(title_text="time [s]", row=len(panels), col=1)
+    figure.update_xaxes(gridcolor=GRID, zeroline=False)
+    figure.update_yaxes(gridcolor=GRID, zerolinecolor="#cbd2d9")
+    font = dict(family='system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif', size=12, color=INK)
+    figure.update_layout(
+        title=dict(text=result.title, font=dict(size=18, color="#1f2933")), font=font, hovermode="x", plot_bgcolor="#fff", paper_bgcolor="#fff",
+        height=150 + 210 * len(panels), margin=dict(l=70, r=20, t=60, b=50), showlegend=True,
+    )  # fmt: skip
+    config = dict(responsive=True, displaylogo=False, plotlyServerURL="", modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"])
+    try:
+        figure.write_html(file, config=config, include_plotlyjs=True, div_id="plot")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
     return figure

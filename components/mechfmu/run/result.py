@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Result:
     shown: Mapping[str, Shown]
     constants: Mapping[str, float] = field(default_factory=dict)
     mechanism: Mechanism | None = None
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
 
     @property
     def names(self) -> list[str]:
@@ -51,8 +52,15 @@ class Result:
             raise UserError(f"the result has no signal {name}{near(name, self.signals)}") from None
 
     def at(self, i: int) -> Callable[[str], float]:
-        """The values of sample i by name, parameters included."""
-        return lambda name: float(self.signals[name][i]) if name in self.signals else float(self.constants[name])
+        """The values of sample i by name, inputs and parameters included."""
+        series = {**self.inputs, **self.signals}
+        return lambda name: float(series[name][i]) if name in series else float(self.constants[name])
+
+    def until(self, t: float) -> Result:
+        """The part of the result that ends at time t."""
+        keep = self.t <= t
+        signals, inputs = ({n: s[keep] for n, s in series.items()} for series in (self.signals, self.inputs))
+        return replace(self, t=self.t[keep], signals=signals, inputs=inputs)
 
     def to_csv(self, file: str | Path) -> Path:
         """Write time and all signals, in SI units, with enough digits to read back the same numbers."""
@@ -67,13 +75,13 @@ class Result:
         return path
 
     def plot(self, names: Sequence[str] | None = None, file: str | Path | None = None) -> Any:
-        """Draw signals over time, one panel per unit; into a file (png, svg, pdf), or on the screen."""
+        """Draw signals over time, one panel per unit; into a file (png, svg, pdf, html), or on the screen."""
         from .plot import plot
 
         return plot(self, names, file)
 
-    def animate(self, file: str | Path | None = None, fps: float = 25.0, speed: float = 1.0) -> Any:
-        """Draw the mechanism moving; into a file (gif, html), or on the screen."""
+    def animate(self, file: str | Path | None = None, fps: float = 25.0, speed: float = 1.0, signals: Sequence[str] | None = None) -> Any:
+        """Draw the mechanism moving; into a file (html: a page to play with, gif, mp4), or on the screen. signals: the curves beside it in the page."""
         from .animate import animate
 
-        return animate(self, file, fps, speed)
+        return animate(self, file, fps, speed, signals)

@@ -1,0 +1,294 @@
+// Plays a simulated mechanism: `data` (see player.py) has everything that is to be seen, frame after frame.
+"use strict";
+{
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const $ = id => document.getElementById(id);
+  const floats = (text, Kind) => new Kind(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+
+  const D = data.dimension, AXES = "xyz".slice(0, D);
+  const T = floats(data.times, Float64Array), END = T[T.length - 1];
+  const points = floats(data.lines.points, Float32Array);   // of all frames; frame i has the rows starts[i] to starts[i + 1], NaN between two lines
+  const starts = data.lines.starts;
+  const poses = floats(data.poses, Float32Array);           // frame x solid x (rotation by rows, position)
+  const arrows = floats(data.arrows.where, Float32Array);   // frame x arrow x (point, vector in m)
+  const traced = floats(data.traced.where, Float32Array);   // frame x point
+  const signals = new Map(data.signals.map(s => [s.name, { ...s, values: floats(s.values, Float64Array) }]));
+  const SPAN = data.span;
+  const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: "#616e7c" };
+  const COLOURS = ["#1769aa", "#d9480f", "#2b8a3e", "#862e9c", "#b08900", "#0b7285", "#c2255c", "#495057"];
+
+  // --- the drawing of one frame: coordinates of every trace --------------------------------------------------------------
+
+  const empty = () => AXES.split("").map(() => []);
+  const push = (columns, point) => columns.forEach((column, k) => column.push(point[k]));
+  const GAP = [NaN, NaN, NaN];
+
+  function polylines(i) {
+    const columns = empty();
+    for (let row = starts[i]; row < starts[i + 1]; row++) push(columns, points.subarray(row * D, row * D + D));
+    return columns;
+  }
+
+  function trail(i) {
+    const columns = empty(), count = data.traced.count, since = frameAt(T[i] - Number($("trail").value));
+    for (let k = 0; k < count; k++) {
+      for (let f = since; f <= i; f++) push(columns, traced.subarray((f * count + k) * D));
+      push(columns, GAP);
+    }
+    return columns;
+  }
+
+  function solids(i) {
+    const columns = empty();
+    data.solids.forEach((solid, s) => {
+      const P = poses.subarray((i * data.solids.length + s) * 12);
+      for (const [x, y, z] of solid.vertices) push(columns, [0, 1, 2].map(k => P[3 * k] * x + P[3 * k + 1] * y + P[3 * k + 2] * z + P[9 + k]));
+    });
+    return columns;
+  }
+
+  function edges(i) {
+    const columns = empty(), [xs, ys, zs] = solids(i);
+    let first = 0;
+    for (const solid of data.solids) {
+      for (const edge of solid.edges) {
+        for (const v of edge) push(columns, [xs[first + v], ys[first + v], zs[first + v]]);
+        push(columns, GAP);
+      }
+      first += solid.vertices.length;
+    }
+    return columns;
+  }
+
+  function arrowsOf(kind) {
+    const which = data.arrows.kinds.flatMap((k, index) => k === kind ? [index] : []);
+    const shape = D === 2 ? flatArrow : roundArrow;
+    return i => {
+      const columns = empty();
+      for (const a of which) {
+        const at = (i * data.arrows.kinds.length + a) * 2 * D;
+        const start = arrows.subarray(at, at + D), vector = arrows.subarray(at + D, at + 2 * D), length = Math.hypot(...vector);
+        shape(columns, start, Array.from(vector, v => length > 0 ? v / length : 0), length);
+      }
+      return columns;
+    };
+  }
+
+  function flatArrow(columns, [x, y], [ex, ey], length) {
+    const head = Math.min(0.4 * length, 0.035 * SPAN), neck = length - head, wing = 0.35 * head;
+    for (const [along, across] of [[0, 0], [neck, 0], [neck, wing], [length, 0], [neck, -wing], [neck, 0]])
+      push(columns, [x + along * ex - across * ey, y + along * ey + across * ex]);
+    push(columns, GAP);
+  }
+
+  const SIDES = 8;   // of a round arrow: rings of points at its start, twice at its neck, and its tip
+  function roundArrow(columns, start, e, length) {
+    const head = Math.min(0.4 * length, 0.06 * SPAN), thick = Math.min(0.006 * SPAN, 0.1 * length);
+    const helper = Math.abs(e[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
+    const f = unit(cross(e, helper)), g = cross(e, f);
+    for (const [along, radius] of [[0, thick], [length - head, thick], [length - head, 2.8 * thick]])
+      for (let n = 0; n < SIDES; n++) {
+        const c = radius * Math.cos(2 * Math.PI * n / SIDES), s = radius * Math.sin(2 * Math.PI * n / SIDES);
+        push(columns, [0, 1, 2].map(k => start[k] + along * e[k] + c * f[k] + s * g[k]));
+      }
+    push(columns, [0, 1, 2].map(k => start[k] + length * e[k]));
+  }
+
+  function roundArrowFaces(kind) {
+    const faces = [], count = data.arrows.kinds.filter(k => k === kind).length;
+    for (let a = 0, first = 0; a < count; a++, first += 3 * SIDES + 1)
+      for (let n = 0; n < SIDES; n++) {
+        const m = (n + 1) % SIDES, corner = (ring, k) => first + ring * SIDES + k;
+        for (const ring of [0, 1]) faces.push([corner(ring, n), corner(ring, m), corner(ring + 1, m)], [corner(ring, n), corner(ring + 1, m), corner(ring + 1, n)]);
+        faces.push([corner(2, n), corner(2, m), corner(3, 0)]);
+      }
+    return faces;
+  }
+
+  const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  const unit = a => { const length = Math.hypot(...a) || 1; return a.map(x => x / length); };
+
+  // --- the stage ---------------------------------------------------------------------------------------------------------
+
+  const line = (colour, width, rest) => ({ type: D === 2 ? "scatter" : "scatter3d", mode: "lines", hoverinfo: "skip", line: { color: colour, width }, ...rest });
+  const mesh = (faces, rest) => ({
+    type: "mesh3d", hoverinfo: "skip", flatshading: true, lighting: { ambient: 0.66, diffuse: 0.6, specular: 0.1, roughness: 0.6, facenormalsepsilon: 0, vertexnormalsepsilon: 0 }, lightposition: { x: 3000, y: -4000, z: 8000 },
+    i: faces.map(f => f[0]), j: faces.map(f => f[1]), k: faces.map(f => f[2]), ...rest,
+  });
+  const arrowTrace = (kind, colour) => D === 2 ? line(colour, 2.5, { fill: "toself", fillcolor: colour }) : mesh(roundArrowFaces(kind), { color: colour });
+  const dots = { mode: "lines+markers", marker: D === 2 ? { size: 9, color: "#fff", line: { color: "#1769aa", width: 2.5 } } : { size: 3.5, color: "#1f2933" } };
+
+  const layers = [   // what moves: a trace and its coordinates in frame i
+    { trace: line("#e8890c", D === 2 ? 2 : 4, { opacity: 0.75 }), at: trail },
+    { trace: line(D === 2 ? "#1769aa" : "#52606d", D === 2 ? 6 : 5, dots), at: polylines },
+  ];
+  if (data.solids.length) {
+    let first = 0;
+    const faces = [], colours = [];
+    for (const solid of data.solids) {
+      for (const face of solid.faces) faces.push(face.map(v => first + v)), colours.push(solid.colour);
+      first += solid.vertices.length;
+    }
+    layers.push({ trace: mesh(faces, { facecolor: colours }), at: solids, isBodies: true }, { trace: line("#243b53", 2), at: edges });
+    $("bodies").value = data.glass ? "0.2" : "1";
+  } else $("bodies").parentElement.hidden = true;
+  for (const [kind, colour] of [["force", "#c2255c"], ["reaction", "#2b8a3e"]]) {
+    if (data.arrows.kinds.includes(kind)) layers.push({ trace: arrowTrace(kind, colour), at: arrowsOf(kind), kind });
+    else document.querySelectorAll(`[data-of=${kind}]`).forEach(e => { e.hidden = true; });
+  }
+  $("scale").textContent = data.arrows.note;
+
+  const ground = line("#7b8794", 2, Object.fromEntries(AXES.split("").map((a, k) => [a, data.ground.map(p => p === null ? NaN : p[k])])));
+  const axis = k => ({ title: { text: `${"xyz"[k]} [m]`, font: FONT }, range: [data.low[k], data.high[k]], tickfont: FONT, gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9" });
+  const layout = { margin: { l: 56, r: 14, t: 14, b: 44 }, showlegend: false, font: FONT, paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: false, datarevision: 0 };
+  if (D === 2) Object.assign(layout, { xaxis: { ...axis(0), nticks: 9 }, yaxis: { ...axis(1), scaleanchor: "x", scaleratio: 1, nticks: 9 }, dragmode: "pan" });
+  else {
+    const wall = k => ({ ...axis(k), showbackground: k === 2, backgroundcolor: "#f0f3f6", nticks: 6, showspikes: false });
+    const room = data.high.map((h, k) => h - data.low[k]), sides = room.map(r => 1.3 * r / Math.hypot(...room));   // to scale, and always as large in the picture
+    layout.margin = { l: 0, r: 0, t: 0, b: 0 };
+    layout.scene = { hovermode: false, xaxis: wall(0), yaxis: wall(1), zaxis: wall(2), aspectmode: "manual", aspectratio: { x: sides[0], y: sides[1], z: sides[2] }, camera: { eye: { x: 1.0, y: -1.3, z: 0.55 }, center: { x: 0, y: 0, z: -0.05 } } };
+  }
+  const config = { displaylogo: false, scrollZoom: true, plotlyServerURL: "", modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"] };
+  const traces = [ground, ...layers.map(l => l.trace)];
+  let drawn = NaN, busy = false;   // the frame on the stage (NaN: it must be drawn anew), and whether one is being drawn
+
+  function draw(i) {
+    for (const { trace, at } of layers) at(i).forEach((column, k) => { trace[AXES[k]] = column; });
+    for (const { trace, kind, isBodies } of layers) {
+      if (kind) trace.visible = $(kind).checked;
+      if (isBodies) trace.opacity = Number($("bodies").value);
+    }
+    drawn = i;
+    busy = true;
+    layout.datarevision += 1;
+    return Plotly.react($("stage"), traces, layout, config).then(() => {
+      busy = false;
+      $("stage").dataset.frame = i;
+    });
+  }
+
+  // --- the signals: one panel per unit, and a chip with the value of this moment for each curve -----------------------------
+
+  const shown = new Set(data.chosen);
+  const SIDE = { l: 62, r: 14, t: 12, b: 46 };
+
+  function plotSignals() {
+    const units = [...new Set([...shown].map(name => signals.get(name).unit))], gap = 0.06;
+    const height = units.length ? (1 + gap) / units.length - gap : 1;
+    const look = { margin: SIDE, showlegend: false, font: FONT, hovermode: "x unified", paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+      xaxis: { title: { text: "time [s]", font: FONT, standoff: 4 }, range: [T[0], END], zeroline: false, gridcolor: "#e4e9ef", anchor: `y${Math.max(units.length, 1)}` } };
+    units.forEach((unit, n) => {
+      const top = 1 - n * (height + gap);
+      look[`yaxis${n + 1}`] = { title: { text: `[${unit || "1"}]`, font: FONT }, domain: [Math.max(0, top - height), top], gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9", nticks: 6 };
+    });
+    $("chips").replaceChildren();
+    const curves = [...shown].map((name, n) => {
+      const signal = signals.get(name), colour = COLOURS[n % COLOURS.length];
+      $("chips").append(chip(name, colour));
+      return { type: "scatter", mode: "lines", name, x: T, y: signal.values, line: { color: colour, width: 1.6, simplify: false }, yaxis: `y${units.indexOf(signal.unit) + 1}` };
+    });
+    tellValues(frameAt(time));
+    $("curves").style.minHeight = `${60 + 120 * Math.max(1, units.length)}px`;
+    return Plotly.react($("plots"), curves, look, { displaylogo: false, displayModeBar: false });
+  }
+
+  function chip(name, colour) {
+    const item = document.createElement("li"), dash = document.createElement("i"), value = document.createElement("b"), close = document.createElement("button");
+    dash.style.background = colour;
+    value.dataset.name = name;
+    close.textContent = "×";
+    close.title = close.ariaLabel = `hide ${name}`;
+    close.onclick = () => { shown.delete(name); plotSignals(); };
+    item.append(dash, name, value, close);
+    return item;
+  }
+
+  function tellValues(i) {
+    for (const value of $("chips").querySelectorAll("b")) {
+      const signal = signals.get(value.dataset.name);
+      value.textContent = `${Number(signal.values[i].toPrecision(4))} ${signal.unit}`;
+    }
+  }
+
+  // --- time --------------------------------------------------------------------------------------------------------------
+
+  let time = T[0], playing = false, before = 0, told = NaN;
+
+  function frameAt(t) {   // the last frame that is not after t
+    let low = 0, high = T.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (T[middle] <= t + 1e-9) low = middle; else high = middle - 1;
+    }
+    return low;
+  }
+
+  function tell() {
+    told = time;
+    $("time").textContent = `t = ${time.toFixed(2)} s of ${Number(END.toPrecision(4))} s`;
+    $("scrub").value = time;
+    tellValues(frameAt(time));
+    const [from, to] = $("plots").layout.xaxis.range, part = (time - from) / (to - from);
+    $("cursor").hidden = !(part >= 0 && part <= 1);
+    $("cursor").style.left = `${SIDE.l + part * ($("plots").clientWidth - SIDE.l - SIDE.r)}px`;
+  }
+
+  function tick(now) {
+    if (playing && now > heldUntil) {
+      time += (now - before) / 1000 * Number($("speed").value);
+      if (time >= END) {
+        playing = $("repeat").checked;
+        time = playing ? T[0] : END;
+        showButton();
+      }
+    }
+    before = now;
+    if (!busy && now > heldUntil && frameAt(time) !== drawn) draw(frameAt(time));
+    if (time !== told) tell();
+    requestAnimationFrame(tick);
+  }
+
+  const seek = t => { time = Math.min(END, Math.max(T[0], t)); };
+
+  function showButton() {
+    $("play").setAttribute("aria-label", playing ? "pause" : "play");
+    $("play").querySelector("path").setAttribute("d", playing ? "M6 4h4v16H6zM14 4h4v16h-4z" : "M8 4.5v15l12-7.5z");
+  }
+
+  function toggle() {
+    if (!playing && time >= END) time = T[0];
+    playing = !playing;
+    showButton();
+  }
+
+  // while the view is being turned, moved or zoomed, the mechanism stands still: a new frame would put the view back
+  let heldUntil = 0;
+  const hold = seconds => { heldUntil = performance.now() + 1000 * seconds; };
+  $("stage").addEventListener("pointerdown", () => hold(Infinity), true);
+  $("stage").addEventListener("wheel", () => hold(0.3), { capture: true, passive: true });
+  for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => { if (heldUntil === Infinity) hold(0.1); }, true);
+
+  $("play").onclick = toggle;
+  Object.assign($("scrub"), { min: T[0], max: END, oninput: () => { playing = false; showButton(); seek(Number($("scrub").value)); } });
+  for (const id of ["trail", "bodies", "force", "reaction"]) $(id).onchange = () => { drawn = NaN; };
+  for (const speed of [...new Set([0.1, 0.25, 0.5, 1, 2, 5, 10, data.speed])].sort((a, b) => a - b)) $("speed").add(new Option(`${speed} ×`, speed, false, speed === data.speed));
+  for (const name of signals.keys()) $("names").append(new Option(name));
+  $("add").onchange = () => {
+    if (!signals.has($("add").value)) return;
+    shown.add($("add").value);
+    $("add").value = "";
+    plotSignals();
+  };
+  document.onkeydown = event => {
+    if (event.target.matches("input:not([type=range]), select, button") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " ") { event.preventDefault(); toggle(); }
+  };
+
+  showButton();
+  Promise.all([draw(0), plotSignals()]).then(() => {
+    for (const plot of [$("stage"), $("plots")]) new ResizeObserver(() => { Plotly.Plots.resize(plot); told = NaN; }).observe(plot);
+    $("plots").on("plotly_relayout", () => { told = NaN; });
+    $("plots").on("plotly_click", event => seek(event.points[0].x));
+    requestAnimationFrame(now => { before = now; tick(now); });
+  });
+}
