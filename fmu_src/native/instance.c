@@ -160,6 +160,21 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
     model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
 }
 
+/* What the fallen guard k does to the step under way: *why is its reason when it ends the simulation. */
+static void fire(Instance *self, size_t k, double t, const char **why, const Note **warned, double *warned_at) {
+    if (*why) return;
+    if (model.notes[k].text && !model.notes[k].only_at_start) {
+        *warned = &model.notes[k];
+        *warned_at = t;
+        if (model.notes[k].stop) *why = model.notes[k].text;
+        if (*why) return;
+    }
+    /* x_dot and d_new are free here: jumps must not write where they read */
+    model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
+    memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
+    memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
+}
+
 int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at) {
     const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
     const SolverOptions options = {
@@ -175,6 +190,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     *why = NULL;
     *warned = NULL;
+    solver_guards_before(self->solver, self->g); /* an input that has jumped since the last step can make guards fall */
     for (int events = 0;; events++) {
         size_t guard = 0;
         const Outcome outcome = solver_run(self->solver, &problem, &options, &memory, t_end, &t, self->x_new, &guard);
@@ -184,19 +200,9 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
         if (*why) return 0;
         if (outcome == ARRIVED) break;
-        for (size_t k = 0; k < model.ng; k++) {
-            if (k != guard && !solver_fallen(self->solver, k)) continue;
-            if (model.notes[k].text) {
-                *warned = &model.notes[k];
-                *warned_at = t;
-                if (model.notes[k].stop) *why = model.notes[k].text;
-                if (*why) return 0;
-            }
-            /* x_dot and d_new are free here: jumps must not write where they read */
-            model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
-            memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
-            memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
-        }
+        for (size_t k = 0; k < model.ng; k++)
+            if (k == guard || solver_fallen(self->solver, k)) fire(self, k, t, why, warned, warned_at);
+        if (*why) return 0;
     }
     for (size_t i = 0; i < model.nx; i++)
         if (!isfinite(self->x_new[i])) {
@@ -205,6 +211,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         }
     model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
+    memcpy(self->g, solver_guards_after(self->solver), model.ng * sizeof(double));
     if (self->state->polynomial) {
         /* the inputs stay where the polynomials took them; their first derivative is kept for the outputs' derivatives */
         const double *u_dot = input_rates_at(self, t_end);
@@ -234,7 +241,7 @@ int instance_events(Instance *self, const Note **told) {
     if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g_now, self->work);
     for (size_t k = 0; k < model.ng; k++) {
         if (!(self->g[k] > 0 && self->g_now[k] <= 0)) continue;
-        if (model.notes[k].text) *told = &model.notes[k];
+        if (model.notes[k].text && !model.notes[k].only_at_start) *told = &model.notes[k];
         model.jumps[k](&t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
         memcpy(self->x, self->x_new, model.nx * sizeof(double));
         memcpy(self->d, self->d_new, model.nd * sizeof(double));

@@ -23,10 +23,10 @@ typedef struct {
     const char *unit;         /* with a space in front, or empty */
 } Row;
 
-/* What the host is told when a guard falls; text NULL: nothing. After a stop the simulation cannot go on. */
+/* What the host is told when a guard falls; text NULL: nothing. After a stop the simulation cannot go on. Some are told only when initialization ends. */
 typedef struct {
     const char *text;
-    int stop;
+    int stop, only_at_start;
 } Note;
 
 #define POINT const double *t, const double *x, const double *d, const double *u, const double *p

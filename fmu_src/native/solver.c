@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOKS = 8 }; /* at the guards, in one step */
+enum { LOOKS = 8 }; /* at the guards, in one step of the size that the error control wants */
 enum { SUSPICIONS = 15, DENIALS = 6 }; /* steps that look stiff before the implicit method takes over; steps that clear the suspicion */
 static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
 
@@ -23,6 +23,7 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->n = n;
     s->n_guards = n_guards;
     s->steps = 0;
+    s->g_known = 0;
     double **vectors[] = {&s->x, &s->slope, &s->x_new, &s->stage};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
     for (int i = 0; i < MOST_STAGES; i++, next += n) s->k[i] = next;
@@ -39,6 +40,13 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
 long solver_steps(const Solver *s) { return s->steps; }
 
 int solver_fallen(const Solver *s, size_t k) { return s->g_old[k] > 0 && s->g_trial[k] <= 0; }
+
+void solver_guards_before(Solver *s, const double *g) {
+    memcpy(s->g_old, g, s->n_guards * sizeof *g);
+    s->g_known = 1;
+}
+
+const double *solver_guards_after(const Solver *s) { return s->g_old; }
 
 /* A first step from the size of the state and its slope: the explicit Euler step that changes the state by a hundredth of itself. */
 static double first_step(const Solver *s, double tolerance) {
@@ -87,21 +95,53 @@ static double fall(Solver *s, const Problem *problem, int stiff, size_t k, doubl
     return b;
 }
 
-/* The earliest fall in the accepted step: the guard, and the fraction of the step at which it happens; 0 when there is none. The guards are looked
- * at several times within the step, because one may rise and fall again in it, as after a bounce. */
-static int first_fall(Solver *s, const Problem *problem, int stiff, size_t *guard, double *theta) {
+/* Guards that have fallen at the very start of a run; the first of them is *guard. */
+static int fallen_before(Solver *s, const Problem *problem, size_t *guard) {
+    const int known = s->g_known;
+    s->g_known = 0;
+    problem->guards(problem->context, s->t, s->x, s->g_trial);
+    for (size_t k = 0; known && k < s->n_guards; k++)
+        if (solver_fallen(s, k)) {
+            *guard = k;
+            return 1;
+        }
+    memcpy(s->g_old, s->g_trial, s->n_guards * sizeof *s->g_old);
+    return 0;
+}
+
+static void prepare(Solver *s, const Problem *problem, int stiff) {
     if (stiff)
         implicit_prepare(s);
     else
         explicit_prepare(s, problem);
-    problem->guards(problem->context, s->t, s->x, s->g_old);
-    for (int look = 1; look <= LOOKS; look++) {
-        const double a = (double)(look - 1) / LOOKS, b = (double)look / LOOKS;
+}
+
+/* How often the guards are looked at in the accepted step: one may fall and rise again in it. A step that could have been `longer` times as long needs
+ * fewer looks, unless a guard stands at zero at its start as it does after a bounce: then it may rise and fall again. */
+static int looks(const Solver *s, double longer) {
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (s->g_old[k] <= 0) return LOOKS;
+    return longer >= LOOKS ? 1 : (int)fmin(LOOKS, ceil(LOOKS / longer));
+}
+
+/* The earliest fall in the accepted step, from the guards g_old at its start: the guard, and the fraction of the step at which it happens. 0 when there is
+ * none, and g_old is then at the end. */
+static int first_fall(Solver *s, const Problem *problem, int stiff, double longer, size_t *guard, double *theta) {
+    const int n = looks(s, longer);
+    int prepared = n > 1;
+    if (prepared) prepare(s, problem, stiff);
+    for (int look = 1; look <= n; look++) {
+        const double a = (double)(look - 1) / n, b = (double)look / n;
         int found = 0;
-        if (look < LOOKS)
+        if (look < n)
             guards_at(s, problem, stiff, b, s->g_new);
         else
             problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+        for (size_t k = 0; k < s->n_guards && !prepared; k++)
+            if (s->g_old[k] > 0 && s->g_new[k] <= 0) {
+                prepare(s, problem, stiff);
+                prepared = 1;
+            }
         double together = 0; /* the end of the moment in which guards fall together */
         for (int round = 0; round < 2; round++)
             for (size_t k = 0; k < s->n_guards; k++) {
@@ -139,13 +179,14 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
     const size_t n = s->n;
     const double tolerance = options->relative_tolerance;
     s->steps = 0;
+    memcpy(s->x, x, n * sizeof *x);
+    s->t = *t;
+    if (s->n_guards && fallen_before(s, problem, guard)) return EVENT;
     if (n == 0 || t_end - *t <= 1e-3 * EVENT_TIME_TOLERANCE) { /* nothing to integrate, or only the rest after an event at the very end */
         *t = t_end;
         return ARRIVED;
     }
     memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
-    memcpy(s->x, x, n * sizeof *x);
-    s->t = *t;
     problem->rates(problem->context, s->t, s->x, s->slope);
     double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
     int rejected = 0;
@@ -166,7 +207,8 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         s->steps++;
         const double error = memory->stiff ? implicit_step(s, problem, tolerance, rejected) : explicit_step(s, problem, tolerance);
         const double order = memory->stiff ? 5 : 8;
-        const double factor = isfinite(error) ? fmin(fmax(0.9 * pow(error, -1 / order), 0.2), rejected ? 1 : 6) : 0.1;
+        const double longer = 0.9 * pow(error, -1 / order);
+        const double factor = isfinite(error) ? fmin(fmax(longer, 0.2), rejected ? 1 : 6) : 0.1;
         if (!(error < 1)) {
             wanted = s->h * fmin(factor, 0.9);
             rejected = 1;
@@ -180,7 +222,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
         if (s->n_guards) {
             double theta = 1;
-            if (first_fall(s, problem, was_stiff, guard, &theta)) {
+            if (first_fall(s, problem, was_stiff, longer, guard, &theta)) {
                 between(s, was_stiff, theta, x);
                 *t = s->t + theta * s->h;
                 memory->step = wanted;

@@ -38,6 +38,13 @@ typedef struct Solver Solver;
 size_t solver_size(size_t n, size_t n_guards);
 Solver *solver_init(void *memory, size_t n, size_t n_guards);
 
+/* The guards as they stood before whatever changed since (inputs at a communication point): what has fallen by then is an event at the very start
+ * of the next run. */
+void solver_guards_before(Solver *solver, const double *g);
+
+/* The guards at the end of a run that has arrived. */
+const double *solver_guards_after(const Solver *solver);
+
 /* From (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure *t and x are where it stopped. */
 Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                    double t_end, double *t, double *x, size_t *guard);

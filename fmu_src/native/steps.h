@@ -18,6 +18,7 @@ struct Solver {
     double *jacobian, *factors;
     size_t *pivots;
     double *g_old, *g_new, *g_trial;
+    int g_known; /* g_old holds the guards as they stood before the next run */
 };
 
 /* Each makes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */

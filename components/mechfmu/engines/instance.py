@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -43,6 +43,7 @@ class Snapshot:
     d: tuple[float, ...]
     u: tuple[float, ...]
     p: tuple[float, ...]
+    g: tuple[float, ...]  # guards at the end of the last step
     memory: Memory
     tolerance: float | None
 
@@ -52,7 +53,7 @@ class Snapshot:
     @staticmethod
     def from_bytes(data: bytes) -> Snapshot:
         fields = json.loads(data)
-        fields.update({k: tuple(fields[k]) for k in ("x", "d", "u", "p")}, memory=Memory(**fields["memory"]))
+        fields.update({k: tuple(fields[k]) for k in ("x", "d", "u", "p", "g")}, memory=Memory(**fields["memory"]))
         return Snapshot(**fields)
 
 
@@ -76,6 +77,7 @@ class Instance:
         self.tolerance: float | None = None
         self._x = np.zeros(self.table.x.size)
         self._d = np.zeros(self.table.d.size)
+        self._g = np.zeros(mechanism.guard_count)
         self._stale = True  # before initialization ends, x and d follow the parameters
         self._y: np.ndarray | None = None
         self._dx: np.ndarray | None = None
@@ -161,11 +163,12 @@ class Instance:
         self.mechanism.refuse_bad(self.p, self.engine.requirements(self.p))
         if not np.all(np.isfinite(self.engine.rates(self.t, self.x, self.d, self.u, self.p))):
             raise UserError("the accelerations at the start are not finite: check masses, inertias and lengths")
-        if self.mechanism.guard_notes:
-            g = self.engine.guards(self.t, self.x, self.d, self.u, self.p)
+        if self.mechanism.guard_count:
+            g = np.asarray(self.engine.guards(self.t, self.x, self.d, self.u, self.p))
             for k, note in self.mechanism.guard_notes.items():
                 if g[k] <= 0:
                     self._tell(note, self.t, UserError)
+            self._g = g
         self.phase = STEPPING
 
     def initialize(self, start_time: float = 0.0, tolerance: float | None = None) -> None:
@@ -184,21 +187,33 @@ class Instance:
         now, x, d, memory = self.t, self.x, self.d, self.memory
         p = self.table.p(self.p)
         rtol = max(self.tolerance or p.rtol, 1e-13)
+        g = self._g
+        if g.size:  # an input that has jumped since the last step can make guards fall
+            fallen = np.flatnonzero((g > 0) & (np.asarray(self.engine.guards(now, x, d, self.u, self.p)) <= 0))
+            x, d = self._fire(fallen, now, x, d)
         for _ in range(EVENT_LIMIT):
             rates = partial(self._call, self.engine.rates, d)
-            guards = partial(self._call, self.engine.guards, d) if self.mechanism.guard_count else None
+            guards = partial(self._call, self.engine.guards, d) if g.size else None
             arrival = integrate(rates, now, t + h, x, memory, rtol, p.max_step, guards, int(p.method))
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break
-            if note := self.mechanism.guard_notes.get(arrival.event):
-                self._tell(note, now, IntegrationError)
-            x, d = self.engine.jump(now, x, d, self.u, self.p, arrival.event)
+            x, d = self._fire(arrival.fallen, now, x, d)
         else:
             raise IntegrationError(f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}")
+        if g.size:
+            self._g = np.asarray(self.engine.guards(now, x, d, self.u, self.p))
         self._x, self._d = np.asarray(self.engine.project(x, d, self.p)), np.asarray(d)
         self.t, self.memory = t + h, memory
         self._y = self._dx = None
+
+    def _fire(self, fallen: Iterable[int], t: float, x: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the guards that have fallen in one moment do, one after the other."""
+        for k in fallen:
+            if (note := self.mechanism.guard_notes.get(k)) and not note.only_at_start:
+                self._tell(note, t, IntegrationError)
+            x, d = self.engine.jump(t, x, d, self.u, self.p, k)
+        return x, d
 
     def _tell(self, note: Note, t: float, error: type[Exception]) -> None:
         if note.stop:
@@ -224,13 +239,13 @@ class Instance:
         return repr(self.mechanism)
 
     def save(self) -> Snapshot:
-        x, d, u, p = (tuple(float(v) for v in array) for array in (self.x, self.d, self.u, self.p))
-        return Snapshot(self.fingerprint, self.phase, self.t, x, d, u, p, self.memory, self.tolerance)
+        x, d, u, p, g = (tuple(float(v) for v in array) for array in (self.x, self.d, self.u, self.p, self._g))
+        return Snapshot(self.fingerprint, self.phase, self.t, x, d, u, p, g, self.memory, self.tolerance)
 
     def restore(self, s: Snapshot) -> None:
         if s.model != self.fingerprint:
             raise UserError(f"this state belongs to {s.model}, not to {self.fingerprint}")
         self.phase, self.t, self.memory, self.tolerance = s.phase, s.t, s.memory, s.tolerance
-        self._x, self._d, self.u, self.p = (np.array(v, dtype=float) for v in (s.x, s.d, s.u, s.p))
+        self._x, self._d, self.u, self.p, self._g = (np.array(v, dtype=float) for v in (s.x, s.d, s.u, s.p, s.g))
         self._stale = s.phase in (INSTANTIATED, INITIALIZING)
         self._y = self._dx = None

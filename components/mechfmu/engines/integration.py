@@ -5,7 +5,7 @@ size its error control last wanted. When it needs very many steps the mechanism 
 which chooses between Adams and BDF methods by itself, takes over from there; a method can also be demanded. What must survive between
 communication steps is `Memory`, two numbers.
 
-A guard that falls through zero ends the integration there, located on the solver's dense output.
+A guard that falls through zero ends the integration there, located on the solver's dense output. Guards that fall in the same moment do so together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from scipy.optimize import brentq
 
 EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
 STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
-EVENT_TIME_TOLERANCE = 1e-10  # s
+EVENT_TIME_TOLERANCE = 1e-10  # s: guards that fall within it of each other, up to a factor of two, fall together
+ROOT_TOLERANCE = 1e-13  # s, of a single guard
 LOOKS = 8  # at the guards, in one internal step
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3  # the items of solver.method
@@ -42,12 +43,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where an integration ended: at its end time, or at an event of guard `event`."""
+    """Where an integration ended: at its end time, or at an event, whose guards are `fallen`; guard `event` was the first of them."""
 
     t: float
     x: np.ndarray
     memory: Memory
     event: int | None = None
+    fallen: tuple[int, ...] = ()
 
 
 def integrate(
@@ -67,9 +69,8 @@ def integrate(
         if not np.all(np.isfinite(solver.y)):
             raise IntegrationError(f"the solution is no longer finite at t = {solver.t:g} s")
         if guards is not None and (event := _first_event(guards, solver)):
-            k, t_event = event
-            # a hair beyond the root, so that the guard has really fallen and does not fire again
-            return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k)
+            k, fallen, t_event = event
+            return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k, fallen)
         if not stiff:
             if solver.status == "running" or solver.h_abs > wanted:
                 wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
@@ -91,8 +92,8 @@ def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, 
     return DOP853(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit, first_step=first)
 
 
-def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, float] | None:
-    """The earliest fall of a guard through zero during the solver's last step, and when (just after the root).
+def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, ...], float] | None:
+    """The earliest fall of a guard through zero during the solver's last step, all that have fallen by then, and when (just after the root).
 
     Guards are looked at several times within the step: one may rise and fall again in it, as after a bounce.
     """
@@ -100,9 +101,20 @@ def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, float] | Non
     times = np.linspace(solver.t_old, solver.t, LOOKS + 1)
     values = [guards(t, dense(t)) for t in times[:-1]] + [guards(solver.t, solver.y)]
     for (t_a, before), (t_b, after) in pairwise(zip(times, values, strict=True)):
-        fallen = np.flatnonzero((before > 0) & (after <= 0))
-        if fallen.size:
-            roots = [(brentq(lambda s, k=k: guards(s, dense(s))[k], t_a, t_b, xtol=EVENT_TIME_TOLERANCE) if after[k] < 0 else t_b, int(k)) for k in fallen]
-            root, first = min(roots)
-            return first, min(root + EVENT_TIME_TOLERANCE, solver.t)
+        falling = np.flatnonzero((before > 0) & (after <= 0))
+        if falling.size:
+            times_of_fall = [(_just_fallen(lambda t: guards(t, dense(t)), int(k), t_a, t_b, float(after[k])), int(k)) for k in falling]
+            earliest, first = min(times_of_fall)
+            t_event = max(t for t, _ in times_of_fall if t <= earliest + 2 * EVENT_TIME_TOLERANCE)
+            there = after if t_event == solver.t else guards(t_event, dense(t_event))
+            return first, tuple(int(k) for k in falling if k == first or there[k] <= 0), t_event
     return None
+
+
+def _just_fallen(guards: Callable[[float], np.ndarray], k: int, t_a: float, t_b: float, at_b: float) -> float:
+    """When guard k has fallen between t_a and t_b: a hair beyond the root, so that it has really fallen and does not fire again."""
+    root = float(brentq(lambda t: guards(t)[k], t_a, t_b, xtol=ROOT_TOLERANCE)) if at_b < 0 else t_b
+    beyond = 10 * ROOT_TOLERANCE
+    while root + beyond < t_b and guards(root + beyond)[k] > 0:
+        beyond *= 4
+    return min(root + beyond, t_b)

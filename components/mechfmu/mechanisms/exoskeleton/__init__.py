@@ -1,0 +1,1 @@
+"""Deformable exoskeleton: two legs and a body in a plane."""
