@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +17,15 @@ import matplotlib
 matplotlib.use("Agg")
 import numpy as np
 from fmpy.validation import validate_fmu
+from gallery import write_site
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from mechfmu import __version__
 from mechfmu.check.checker import Options, check_fmu
+from mechfmu.check.report.as_html import to_html
 from mechfmu.mechanisms import Mechanism, UserError, make, names
 from mechfmu.packaging.build import KINDS, build
 from mechfmu.run.result import Result
@@ -73,7 +78,9 @@ def main() -> int:
                 reports.append(Report(key, problems=[f"{kind}{error}"]))
     console.print(summary(reports))
     console.print(LEGEND)
-    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}", markup=False, soft_wrap=True)
+    with console.status("writing the site"):
+        site = write_site(OUT)
+    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {site.resolve()}", markup=False, soft_wrap=True)
     found = [f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)]
     for problem in found:
         console.print(f"FAILED  {problem}", style="red", markup=False, soft_wrap=True)
@@ -100,10 +107,8 @@ def examine(file: Path, progress: Progress) -> Report:
     """Validate and simulate an FMU, and check its energy balance."""
     report = Report(file.name, file.stat().st_size, invalid=validate_fmu(str(file)))
     with working(progress, f"{file.name}: check"):
-        checked = check_fmu(file, Options(skip=SLOW if file.name.endswith(".python.fmu") else ()))
-    report.invalid += [*checked.bugs, *(f"{f.rule} {f.text}" for f in checked.counted)]
-    report.applied = sum(not r.skipped for r in checked.results)
-    report.passed = sum(not r.skipped and not checked.failed(r) for r in checked.results)
+        findings, report.applied, report.passed = checked(file)
+    report.invalid += findings
     try:
         with working(progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)) as task:
             clock = Clock(progress, task)
@@ -116,6 +121,22 @@ def examine(file: Path, progress: Progress) -> Report:
     if report.energy is not None and not report.energy < ENERGY_LIMIT:
         report.problems.append(f"energy balance: error {report.energy:.1e}, allowed {ENERGY_LIMIT:g}")
     return report
+
+
+def checked(file: Path) -> tuple[list[str], int, int]:
+    """Findings of the compliance check, rules that apply, rules that hold; from the last run when the FMU is still the same. The report is kept as a page."""
+    kept, digest = file.with_suffix(".check.json"), hashlib.sha256(file.read_bytes()).hexdigest()
+    with suppress(OSError, ValueError, KeyError):
+        last = json.loads(kept.read_text())
+        if last["fmu"] == digest:
+            return last["findings"], last["applied"], last["passed"]
+    report = check_fmu(file, Options(skip=SLOW if file.name.endswith(".python.fmu") else ()))
+    findings = [*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)]
+    applied = sum(not r.skipped for r in report.results)
+    passed = sum(not r.skipped and not report.failed(r) for r in report.results)
+    kept.with_suffix(".html").write_text(to_html([report], __version__), encoding="utf-8")
+    kept.write_text(json.dumps({"fmu": digest, "findings": findings, "applied": applied, "passed": passed}, indent=1))
+    return findings, applied, passed
 
 
 @contextmanager

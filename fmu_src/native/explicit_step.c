@@ -1,7 +1,8 @@
-/* The explicit method: Dormand-Prince 8(5,3). */
+/* The explicit method: Dormand-Prince 8(5,3), and 5(4) for steps that are cut far shorter than the former wants them. */
 #include "steps.h"
 
 #include "dop853.h"
+#include "dopri5.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,6 +60,24 @@ double explicit_step(Solver *s, const Problem *problem, double tolerance) {
     }
     const double mixed = sum5 + 0.01 * sum3;
     return mixed > 0 ? fabs(s->h) * sum5 / sqrt(mixed * (double)n) : mixed; /* mixed may also be NaN: keep it */
+}
+
+double short_step(Solver *s, const Problem *problem, double tolerance) {
+    memcpy(s->k[0], s->slope, s->n * sizeof *s->slope);
+    for (int stage = 1; stage < DP5_STAGES; stage++) {
+        combine(s, DP5_A[stage], stage, s->stage);
+        problem->rates(problem->context, s->t + DP5_C[stage] * s->h, s->stage, s->k[stage]);
+    }
+    combine(s, DP5_A[DP5_STAGES], DP5_STAGES, s->x_new);
+    problem->rates(problem->context, s->t + s->h, s->x_new, s->k[DP5_STAGES]);
+    double sum = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double e = 0;
+        for (int j = 0; j <= DP5_STAGES; j++) e += DP5_E[j] * s->k[j][i];
+        const double scale = tolerance * (1 + fmax(fabs(s->x[i]), fabs(s->x_new[i])));
+        sum += (e / scale) * (e / scale);
+    }
+    return fabs(s->h) * sqrt(sum / (double)s->n);
 }
 
 double explicit_stiffness(const Solver *s) {

@@ -7,6 +7,8 @@
 
 enum { LOOKS = 8 }; /* at the guards, in one step of the size that the error control wants */
 enum { SUSPICIONS = 15, DENIALS = 6 }; /* steps that look stiff before the implicit method takes over; steps that clear the suspicion */
+enum { SHORT = 5, REFUSALS = 10 }; /* a step is short when it is so many times shorter than wanted; steps until the next try after a bad one */
+static const double SHORT_ERROR = 0.1; /* of a short step, in units of the tolerance: there are many of them */
 static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
@@ -174,6 +176,27 @@ static int looks_stiff(const Solver *s, SolverMemory *memory) {
     return 0;
 }
 
+/* The rest of a run, when it is short, in one step of the cheaper method. 0: something happens in it, or it is not good enough. */
+static int arrives_shortly(Solver *s, const Problem *problem, double tolerance, SolverMemory *memory) {
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (s->g_old[k] <= 0) return 0; /* it may rise and fall again within the step */
+    if (memory->refusals > 0) {
+        memory->refusals--;
+        return 0;
+    }
+    s->steps++;
+    if (!(short_step(s, problem, tolerance) < SHORT_ERROR)) {
+        memory->refusals = REFUSALS;
+        return 0;
+    }
+    if (s->n_guards == 0) return 1;
+    problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (!(s->g_new[k] > 0)) return 0;
+    memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
+    return 1;
+}
+
 Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, double t_end, double *t, double *x,
                    size_t *guard) {
     const size_t n = s->n;
@@ -202,6 +225,12 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         s->h = last ? left : h;
         if (!(s->h > 4 * DBL_EPSILON * fabs(s->t)) && !last) {
             outcome = STEP_TOO_SMALL;
+            break;
+        }
+        if (!memory->stiff && last && SHORT * left <= h && arrives_shortly(s, problem, tolerance, memory)) {
+            memcpy(s->x, s->x_new, n * sizeof *x);
+            s->t = t_end;
+            outcome = ARRIVED;
             break;
         }
         s->steps++;

@@ -20,7 +20,7 @@ typedef struct {
     double step;              /* the step size that the error control wants next; 0: none yet */
     int stiff;                /* the implicit method has taken over */
     int suspicions, denials;  /* of stiffness */
-    int unused;               /* no padding: equal states are equal bytes */
+    int refusals;             /* short steps that are not tried, because the last one was not good enough */
 } SolverMemory;
 
 typedef struct {

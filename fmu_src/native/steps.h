@@ -25,6 +25,9 @@ struct Solver {
 double explicit_step(Solver *s, const Problem *problem, double tolerance);
 double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh);
 
+/* The same for a step that is far shorter than explicit_step wants: half the work. It has no dense output. */
+double short_step(Solver *s, const Problem *problem, double tolerance);
+
 /* How far the explicit step is beyond what stability allows for slow components: above 1 means stiff. */
 double explicit_stiffness(const Solver *s);
 

@@ -104,7 +104,6 @@ class Mechanism(ABC):
     option_list: ClassVar[tuple[Option, ...]] = ()
     stop_time: ClassVar[float] = 10.0  # default experiment
     step_size: ClassVar[float] = 0.01
-    reference_time: ClassVar[float] = 1.0  # s of it are in the FMU, to check a tool against; fewer where the motion amplifies rounding
     requirement_texts: tuple[str, ...] = ()
 
     def __init__(self, **options: Any):

@@ -34,7 +34,7 @@ def index_html(mechanism: Mechanism, starts: Mapping[str, float]) -> str:
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{mechanism.name}</title><style>{STYLE}</style></head><body>\n'
         f'<h1>{mechanism.name}</h1><p class="sub">{escape(mechanism.title)}. Built with {escape(options)} by mechfmu {__version__}.</p>\n'
         f"{about}\n<h2>Variables</h2>\n<p>SI units; angles are shown in degrees by tools that honour display units. Parameters are fixed once "
-        f"initialization ends. The beginning of the default experiment is in <code>reference_result.csv</code>.</p>\n{tables}</body></html>\n"
+        f"initialization ends. The first second of the default experiment is in <code>reference_result.csv</code>.</p>\n{tables}</body></html>\n"
     )
 
 

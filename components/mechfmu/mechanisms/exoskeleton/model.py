@@ -72,9 +72,8 @@ class Exoskeleton(Mechanism):
                choices=("constant", "prescribed", "length")),
         Option("lengths", "free", "free: every link is elastic or locked; prescribed: links can also follow inputs", choices=("free", "prescribed")),
     )  # fmt: skip
-    stop_time = 1.0
+    stop_time = 0.6  # a drop, a bounce, a landing; after that feet touch and leave the ground in quick succession, which amplifies rounding
     step_size = 0.01
-    reference_time = 0.6  # then feet touch and leave the ground in quick succession, which amplifies rounding
 
     @classmethod
     def three_link(cls, **options: Any) -> Exoskeleton:
