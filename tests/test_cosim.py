@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -429,3 +430,38 @@ def test_a_warning_about_a_loop_is_shown(parts: dict[str, Path], tmp_path: Path)
     wires = ("--connect", "plant.joint[1].acceleration=control.measurement[1]", "--connect", "control.output[1]=plant.joint[1].torque")
     done("cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.02, folder=tmp_path)
     assert "algebraic loop" in mechfmu("cosim", "loop.ssp", folder=tmp_path).stderr
+
+
+# --- the cart among obstacles -----------------------------------------------------------------------------------------------
+
+
+def distance(result: Any) -> np.ndarray:
+    return np.hypot(result["cart.pose.x"] - result["world.target.x"], result["cart.pose.y"] - result["world.target.y"])
+
+
+@pytest.mark.parametrize("step", (0.001, 0.01, 0.1))
+def test_the_cart_keeps_off_the_obstacles_and_reaches_the_target(ready: Callable[[str], System], step: float) -> None:
+    """The three FMUs of figure 2, with steps from 1 to 100 ms."""
+    result = ready("figure2").simulate(step=step)
+    assert np.min(result["control.clearance_min"]) > 0.02
+    assert distance(result)[0] > 4 and distance(result)[-1] < 0.007
+
+
+def test_both_masters_tend_to_the_same_path(ready: Callable[[str], System]) -> None:
+    """They pass on in a different order, which matters less and less as the step shrinks, in proportion to it."""
+    gaps = []
+    for step in (0.02, 0.01, 0.005):
+        a, b = (ready("figure2").simulate(stop=4.0, step=step, master=master) for master in ("fmpy", "libcosim"))
+        gaps.append(np.max(np.abs(a["cart.pose.x"][1:] - b["cart.pose.x"])))
+    assert gaps[0] < 0.02 and all(1.6 < x / y < 2.4 for x, y in pairwise(gaps)), gaps
+
+
+def test_the_exoskeleton_lands_and_stands(ready: Callable[[str], System]) -> None:
+    result = ready("exoskeleton_pd").simulate()
+    assert result["exo.phase"][0] == 0 and result["exo.phase"][-1] == 3 and result["exo.impact_energy_loss"][-1] > 0
+    assert result["exo.hip.y"][-1] > 0.85 and np.ptp(result["exo.hip.y"][-200:]) < 1e-3
+    total = result["exo.energy.total"]
+    assert np.max(np.abs(total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"])) < 1e-6
+    weight = result["exo.foot[1].reaction_y"][-1] + result["exo.foot[2].reaction_y"][-1]
+    masses = sum(s.start for s in READY["exoskeleton_pd"].parts()["exo"].table.of("parameter") if s.name.endswith(".mass"))
+    assert weight == pytest.approx(9.81 * masses, rel=1e-2)  # it still sways a little

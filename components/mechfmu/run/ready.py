@@ -61,7 +61,7 @@ def exoskeleton_parts() -> dict[str, Mechanism]:
 
 
 def exoskeleton_wires() -> dict[str, str]:
-    wires = {}
+    wires: dict[str, str] = {}
     for k, (name, _) in enumerate(EXOSKELETON_JOINTS, 1):
         hinge = "hinge_" if name.startswith("link") else ""
         wires |= {f"exo.{name.format(hinge + 'angle')}": f"control.measurement[{k}]", f"exo.{name.format(hinge + 'rate')}": f"control.measurement_rate[{k}]"}

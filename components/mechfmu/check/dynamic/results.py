@@ -94,7 +94,12 @@ def _converges(s: Session, signals: list[Var], runs: list[list[list[float]]], h:
     for column, v in enumerate(signals):
         a, b, c = ([[row[column]] for row in rows] for rows in runs)
         first, second = worst_difference(a, b, mean=True), worst_difference(b, c, mean=True)
-        if second is None or second.relative <= SETTLED or (first is not None and second.absolute <= 0.8 * first.absolute):
+        if (
+            second is None
+            or second.relative <= SETTLED
+            or second.absolute <= (s.model.tolerance or 0.0)
+            or (first is not None and second.absolute <= 0.8 * first.absolute)
+        ):
             continue
         t = tuple(s.model.start_time + i * h for i in range(len(a)))
         lines = {f"step {h / d:g} s": tuple(r[0] for r in rows) for d, rows in ((1, a), (2, b), (4, c))}
