@@ -100,3 +100,16 @@ def test_default_plot_has_one_panel_per_unit(tmp_path: Path) -> None:
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert labels[:3] == ["[deg]", "[deg/s]", "[J]"]
     assert "<svg" in (tmp_path / "all.svg").read_text()
+
+
+def test_a_result_in_other_formats(tmp_path: Path) -> None:
+    from pyarrow import parquet
+    from scipy.io import loadmat
+
+    result = LinkChain(links=1).simulate(stop=0.1)
+    table, mat = parquet.read_table(result.save(tmp_path / "r.parquet")), loadmat(result.save(tmp_path / "r.mat"))
+    assert table.column_names == ["time", *result.names] and np.array_equal(np.asarray(table["joint[1].angle"]), result["joint[1].angle"])
+    assert np.array_equal(mat["joint_1_angle"].ravel(), result["joint[1].angle"]) and mat["names"].ravel()[1].item() == result.names[0]
+    assert result.save(tmp_path / "r.csv").read_text().startswith("time,joint[1].angle")
+    with pytest.raises(UserError, match="cannot write"):
+        result.save(tmp_path / "none" / "r.mat")

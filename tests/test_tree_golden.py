@@ -57,7 +57,7 @@ def test_trees(name: str, engine: str) -> None:
         assert_golden(found, tree, data)
 
 
-@pytest.mark.parametrize("engine", [name for name in NAMES if name != "numpy"])
+@pytest.mark.parametrize("engine", NAMES)
 @pytest.mark.parametrize("form", FORMS)
 def test_five_seconds_of_the_arm(form: str, engine: str) -> None:
     result = arm_of(form).simulate(stop=5.0, step=0.1, tolerance=TRAJECTORY_TOLERANCE, engine=engine)

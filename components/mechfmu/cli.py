@@ -105,7 +105,7 @@ def make_parser() -> Parser:
     c.add_argument("--tolerance", type=float, metavar="TOL", help="relative tolerance (default: the FMU's own)")
     c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
     c.add_argument("--input", metavar="CSV", help="inputs over time: a column time and a column for each input")
-    c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
+    c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
     c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
     c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs, in the plot and beside the animation")
     c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
@@ -124,7 +124,7 @@ def make_parser() -> Parser:
     c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
     c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
     c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim")
-    c.add_argument("-o", "--output", metavar="CSV", help="write all outputs to this file")
+    c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
     c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
     c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs")
     new = c.add_argument_group("with new")
@@ -316,7 +316,7 @@ def run_simulate(options: argparse.Namespace) -> None:
         result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
     OUT.print(f"{result.title}: {len(result.t) - 1} steps to t = {result.t[-1]:g} s", highlight=False)
     if options.output:
-        result.to_csv(options.output)
+        result.save(options.output)
     if options.plot:
         result.plot(signals, options.plot)
     if options.animate:
@@ -356,7 +356,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     OUT.print(f"{system.name}: {len(system.fmus)} FMUs, {len(system.connections)} connections, {len(result.t) - 1} steps to t = {result.t[-1]:g} s",
               highlight=False, soft_wrap=True)  # fmt: skip
     if options.output:
-        result.to_csv(options.output)
+        result.save(options.output)
     if options.plot:
         result.plot(signals, options.plot)
     _tell_written_or_show(result, options.output, options.plot)

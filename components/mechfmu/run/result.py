@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,6 +75,25 @@ class Result:
             raise UserError(f"cannot write {path}: {error.strerror or error}") from None
         return path
 
+    def save(self, file: str | Path) -> Path:
+        """Write time and all signals as .parquet, .mat (MATLAB, Octave: names become legal ones, `names` has the true ones), or CSV."""
+        path = Path(file)
+        if path.suffix not in (".parquet", ".mat"):
+            return self.to_csv(path)
+        columns = {"time": self.t, **self.signals}
+        try:
+            if path.suffix == ".parquet":
+                pyarrow, parquet = _pyarrow()
+                parquet.write_table(pyarrow.table(columns), path)
+            else:
+                from scipy.io import savemat
+
+                legal = {re.sub(r"\W+", "_", name).strip("_"): values for name, values in columns.items()}
+                savemat(path, {**legal, "names": np.array(list(columns), dtype=object)}, long_field_names=True)
+        except OSError as error:
+            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+        return path
+
     def plot(self, names: Sequence[str] | None = None, file: str | Path | None = None) -> Any:
         """Draw signals over time, one panel per unit; into a file (png, svg, pdf, html), or on the screen."""
         from .plot import plot
@@ -85,3 +105,12 @@ class Result:
         from .animate import animate
 
         return animate(self, file, fps, speed, signals)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError("Parquet files need pyarrow: pip install mechfmu[sweep]") from None
+    return pyarrow, parquet
