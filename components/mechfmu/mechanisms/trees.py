@@ -18,8 +18,8 @@ from ..core.inverse_dynamics import times_inertia
 from ..core.kinematics import Pose, poses
 from ..core.rotations import from_quaternion, quaternion_of, quaternion_product, quaternion_rate, rotation_vector, zxz_angles
 from ..core.separate_bodies import Bodies, Frame, Motion, cross, forward_dynamics
-from ..core.tree import MOTIONS, Joint, Tree
-from .contract import Array, Mechanism, Note
+from ..core.tree import MOTIONS, Joint, ModelError, Tree
+from .contract import Array, Mechanism, Note, UserError
 from .drawing import Drawing
 from .table import Role, Row
 from .tree_drawing import tree_drawing
@@ -28,6 +28,18 @@ XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)  # the quaternion of no rotation
 WARN_BELOW, STOP_BELOW = 1e-2, 1e-4  # |sin phi_2| of Euler angles
+
+
+def described(model: str) -> Tree:
+    """The tree that an option describes as JSON, checked."""
+    try:
+        tree = Tree.from_json(model)
+        tree.check()
+    except ModelError as error:
+        raise UserError(str(error)) from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"option model is no description of a tree: {error}") from None
+    return tree
 
 
 class TreeMechanism(Mechanism):

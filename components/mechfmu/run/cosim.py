@@ -21,6 +21,7 @@ import numpy as np
 from fmpy import fmi2
 
 from ..mechanisms import UserError
+from .listening import listener
 from .result import Result
 from .simulate import Progress, shown_as, times
 from .system import Connection, Port, System
@@ -132,22 +133,13 @@ class Slave:
 
     def __init__(self, system: System, name: str, complaints: list[str]):
         description = system.descriptions[name]
-        self.name, self.complaints = name, complaints
         self.folder = fmpy.extract(str(system.fmus[name]))
         self.fmu = fmi2.FMU2Slave(
             guid=description.guid, unzipDirectory=self.folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName=name
         )
-        self.callbacks = fmi2.fmi2CallbackFunctions()
-        self.callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self.log)
-        self.callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(fmi2.calloc)
-        self.callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(fmi2.free)
-        fmi2.addLoggerProxy(ctypes.byref(self.callbacks))
+        self.callbacks = listener(complaints.append)
         self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
         self.running = False
-
-    def log(self, environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        if status > 1 and message:
-            self.complaints.append(message.decode(errors="replace").strip().splitlines()[-1])
 
     def set(self, kind: str, reference: int, value: Any) -> None:
         getattr(self.fmu, f"set{'Integer' if kind == 'Enumeration' else kind}")([reference], [value])

@@ -19,11 +19,10 @@ from fmpy import fmi2
 
 from ..engines.compiled import GUID, library
 from ..mechanisms import UserError, near
+from .listening import WARNING, listener
 from .simulate import mechanism_of, read_description, start_value, times
 from .sweep_spec import KEPT, Spec
 from .system import unit_name
-
-WARNING = 1  # the worst status that is no failure
 
 
 def check_spec(spec: Spec, fmu: str | Path) -> None:
@@ -79,18 +78,13 @@ class Runner:
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.folder = fmpy.extract(str(file))
         self.said = ""
-        self.callbacks = fmi2.fmi2CallbackFunctions()
-        self.callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._log)
-        self.callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(fmi2.calloc)
-        self.callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(fmi2.free)
-        fmi2.addLoggerProxy(ctypes.byref(self.callbacks))
+        self.callbacks = listener(self._hear)
         self.base: dict[str, Any] = {}
         self.fmu = self._instance() if engine == "fmu" else self._compiled(file)
         self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
 
-    def _log(self, environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        if status > 1 and message:
-            self.said = message.decode(errors="replace").strip().splitlines()[-1]
+    def _hear(self, words: str) -> None:
+        self.said = words
 
     def _instance(self, **changed: Any) -> Any:
         d = self.description

@@ -20,12 +20,12 @@ import numpy as np
 
 from ...core.inverse_dynamics import inverse_dynamics
 from ...core.rotations import quaternion_product, rotation_vector
-from ...core.tree import Body, Joint, ModelError
+from ...core.tree import Body, Joint
 from ...core.tree import Tree as TreeData
 from ..contract import Array, Option, UserError
 from ..drawing import Drawing
 from ..table import Row
-from ..trees import TreeMechanism
+from ..trees import TreeMechanism, described
 
 ARM = TreeData(
     "Arm",
@@ -56,13 +56,7 @@ class ComputedTorque(TreeMechanism):
 
     @cached_property
     def tree(self) -> TreeData:
-        try:
-            tree = TreeData.from_json(self.options["model"])
-            tree.check()
-        except ModelError as error:
-            raise UserError(str(error)) from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"option model is no description of a tree: {error}") from None
+        tree = described(self.options["model"])
         for joint in tree.joints:
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")

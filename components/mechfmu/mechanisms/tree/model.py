@@ -6,11 +6,11 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from ...core.tree import Body, Joint, ModelError
+from ...core.tree import Body, Joint
 from ...core.tree import Tree as TreeData
 from ..contract import Option, UserError
 from ..table import Row
-from ..trees import TreeMechanism
+from ..trees import TreeMechanism, described
 
 EXAMPLE = TreeData(
     "ExampleTree",
@@ -50,14 +50,7 @@ class Tree(TreeMechanism):
 
     @cached_property
     def tree(self) -> TreeData:
-        try:
-            tree = TreeData.from_json(self.options["model"])
-            tree.check()
-        except ModelError as error:
-            raise UserError(str(error)) from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"option model is no description of a tree: {error}") from None
-        return tree
+        return described(self.options["model"])
 
     def rows(self) -> tuple[Row, ...]:
         """Those of any tree, unless a joint has the name of something else."""

@@ -1,0 +1,107 @@
+"""A sweep of 10,000 runs of the 10-link chain, 1 s each, beside the same work in a plain loop of FMPy; and what it takes to stop it.
+
+    python benchmarks/sweep.py [--runs 10000]
+
+Needs `pip install mechfmu[native,sweep]`. The sweep runs on two local workers, once undisturbed and once with a worker killed on the way, then the whole
+command killed, then continued. The exit status is 1 when a requirement at the end is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import psutil
+from pyarrow import parquet
+
+from mechfmu import LinkChain
+from mechfmu.run.sweep import parts, sweep
+from mechfmu.run.sweep_spec import read_spec
+
+SPEC = """
+[run]
+stop = 1.0
+step = 0.01
+record = ["tip.x", "energy.kinetic"]
+keep = ["final", "max"]
+[sample]
+method = "latin_hypercube"
+count = {runs}
+seed = 1
+[vary]
+"joint[1].angle_start" = {{from = -1.5, to = 1.5}}
+"joint[1].damping" = {{from = 1e-3, to = 10, scale = "log"}}
+"""
+LOOP = 100  # runs of the plain loop: more would only take longer
+
+
+def plain_loop(fmu: Path, cases: np.ndarray, names: list[str]) -> tuple[float, np.ndarray]:
+    """Runs per second of FMPy's simulate_fmu with the same outputs at the same times, and the results."""
+    began, rows = time.perf_counter(), []
+    for case in cases:
+        values = dict(zip(names, case, strict=True))
+        data = fmpy.simulate_fmu(str(fmu), stop_time=1.0, output_interval=0.01, output=["tip.x", "energy.kinetic"], start_values=values)
+        rows.append([data["tip.x"][-1], data["tip.x"].max(), data["energy.kinetic"][-1], data["energy.kinetic"].max()])
+    return len(cases) / (time.perf_counter() - began), np.array(rows)
+
+
+def disturbed(fmu: Path, spec: Path, runs: int) -> Path:
+    """The command, one of its workers killed after a fifth of the runs, itself after half of them, then started again."""
+    folder = spec.parent / "disturbed"
+    command = [sys.executable, "-m", "mechfmu", "sweep", str(fmu), str(spec), "-o", str(folder), "--workers", "2"]
+    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    worker_killed = False
+    while (finished := 100 * len(parts(folder))) < runs / 2:
+        if process.poll() is not None:
+            sys.exit("the sweep ended too early")
+        if finished >= runs / 5 and not worker_killed:
+            next(p for p in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in " ".join(p.cmdline())).kill()
+            worker_killed = True
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    print(f"killed a worker, and then everything after {100 * len(parts(folder))} runs; going on")
+    subprocess.run(command, check=True)
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time a sweep beside a plain loop of FMPy, and disturb it.")
+    parser.add_argument("--runs", type=int, default=10_000)
+    runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as name:
+        (fmu,) = LinkChain(links=10).build(name)
+        file = Path(name) / "spec.toml"
+        file.write_text(SPEC.format(runs=runs))
+        spec = read_spec(file)
+        memory: list[int] = []
+        own = psutil.Process()
+        began = time.perf_counter()
+        result = sweep(fmu, spec, Path(name) / "undisturbed", workers=2, progress=lambda done, failed: memory.append(own.memory_info().rss))
+        rate = runs / (time.perf_counter() - began)
+        loop, expected = plain_loop(fmu, spec.cases()[:LOOP], spec.names)
+        table = result.table
+        right = all(np.allclose(np.asarray(table[c])[:LOOP], expected[:, j], rtol=0, atol=1e-4) for j, c in enumerate(spec.columns))
+        growth = (memory[-1] - memory[len(memory) // 4]) / 1e6
+        again = parquet.read_table([str(f) for f in parts(disturbed(fmu, file, runs))]).sort_by("run")
+    found = [
+        (f"the sweep, start and end of its processes included, is at least 20 times faster than FMPy's loop: {rate / loop:.1f} times", rate >= 20 * loop),
+        ("its results are those of the loop", right),
+        (f"its memory stays the same: {growth:+.0f} MB over the last three quarters", growth < 50),
+        (f"disturbed and resumed, it has exactly {runs} results, the same", again.equals(table) and again.num_rows == runs),
+    ]
+    for text, holds in found:
+        print(f"{'PASS' if holds else 'FAIL'}  {text}")
+    return 0 if all(holds for _, holds in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
