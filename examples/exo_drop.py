@@ -16,7 +16,12 @@ def simulate(stop=STOP):
     start = {f"link[{i + 1}].angle_start": a for i, a in enumerate(landing)} | {"hip.x_start": -0.03, "hip.y_start": HEIGHT + FALL}
     gains = {f"gain.proportional[{k}]": 1200.0 for k in range(1, 6)} | {f"gain.derivative[{k}]": 90.0 for k in range(1, 6)}
     return run(
-        Unit(Exoskeleton.six_link(), start), Unit(PidController(channels=5), gains), JOINTS, lambda t: (joint_angles(landing), np.zeros(5)), stop, keep=5
+        Unit(Exoskeleton.six_link(), start, tolerance=1e-8),
+        Unit(PidController(channels=5), gains),
+        JOINTS,
+        lambda t: (joint_angles(landing), np.zeros(5)),
+        stop,
+        keep=5,
     )
 
 

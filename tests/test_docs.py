@@ -29,6 +29,8 @@ ELSEWHERE = {
     "OMSimulator": "is no Python package",
     "eval": "test_new.py asks for completions",
     "apt": "changes the machine",
+    "python examples/": "test_examples.py, test_cart_figure.py and test_exo_examples.py run them",
+    "python benchmarks/": "measurements",
 }
 
 

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     told = done("new", "heavy_spring", folder=tmp_path)
     assert "mechfmu build heavy_spring" in told
-    assert {f.name for f in (tmp_path / "heavy_spring").iterdir()} == {"__init__.py", "model.py", "about.html", "icon.png"}
+    assert {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"} == {"__init__.py", "model.py", "about.html", "icon.png"}
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-W", "error", "test_heavy_spring.py"], cwd=tmp_path, capture_output=True, text=True)
     assert tested.returncode == 0 and "5 passed" in tested.stdout, tested.stdout
     ruff = subprocess.run(
