@@ -53,13 +53,18 @@ def plain_loop(fmu: Path, cases: np.ndarray, names: list[str]) -> tuple[float, n
     return len(cases) / (time.perf_counter() - began), np.array(rows)
 
 
+def count(folder: Path) -> int:
+    """How many runs have been written."""
+    return sum(int(f.stem.split("-")[2]) for f in parts(folder))
+
+
 def disturbed(fmu: Path, spec: Path, runs: int) -> Path:
     """The command, one of its workers killed after a fifth of the runs, itself after half of them, then started again."""
     folder = spec.parent / "disturbed"
     command = [sys.executable, "-m", "mechfmu", "sweep", str(fmu), str(spec), "-o", str(folder), "--workers", "2"]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     worker_killed = False
-    while (finished := 100 * len(parts(folder))) < runs / 2:
+    while (finished := count(folder)) < runs / 2:
         if process.poll() is not None:
             sys.exit("the sweep ended too early")
         if finished >= runs / 5 and not worker_killed:
@@ -68,7 +73,7 @@ def disturbed(fmu: Path, spec: Path, runs: int) -> Path:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    print(f"killed a worker, and then everything after {100 * len(parts(folder))} runs; going on")
+    print(f"killed a worker, and then everything after {count(folder)} runs; going on")
     subprocess.run(command, check=True)
     return folder
 

@@ -37,6 +37,17 @@ def test_restored_state_repeats_the_same_bits(fmu: Build, host: Host, start: dic
     assert len(np.unique(once, axis=0)) == len(STEPS), "nothing moved, so nothing was proved"
 
 
+@pytest.mark.parametrize("start", (START, STIFF), ids=("smooth", "stiff"))
+def test_a_step_does_not_need_what_was_computed_before(fmu: Build, host: Host, start: dict[str, float]) -> None:
+    """Slopes and outputs that an instance still knows are those it would compute: forgetting them, as restoring does, changes no bit."""
+    remembering, forgetful = started(host, fmu(links=2), start), started(host, fmu(links=2), start)
+    rows = []
+    for step in [0.01, 0.01, 0.003, 0.01, 0.001, 0.001]:
+        forgetful.restore(forgetful.save())
+        rows.append(forgetful.run([step], OUTPUTS)[-1])
+    assert np.array_equal(remembering.run([0.01, 0.01, 0.003, 0.01, 0.001, 0.001], OUTPUTS), rows)
+
+
 def test_outputs_are_restored_before_the_next_step(fmu: Build, host: Host) -> None:
     slave = started(host, fmu(links=2), START)
     state, before = slave.save(), slave.get(*OUTPUTS)

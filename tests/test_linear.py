@@ -11,10 +11,10 @@ from command_line import done, refused
 from scipy.io import loadmat
 from scipy.special import jn_zeros
 
-from mechfmu import LinkChain, SphericalArm
+from mechfmu import Exoskeleton, LinkChain, SphericalArm
 from mechfmu.engines import engine
 from mechfmu.mechanisms import Mechanism, UserError
-from mechfmu.run.linear import linearize, start_point, start_values, trim
+from mechfmu.run.linear import linearize, start_at, start_point, trim, values_at
 
 STEP = 1e-6
 DIFFERENCES = 1e-7
@@ -41,7 +41,7 @@ def test_a_pendulum_swings_at_its_frequency() -> None:
     """omega^2 = m g lc / (J + m lc^2), for a uniform rod 3 g / 2 l; a damper d gives 2 zeta omega = d / (J + m lc^2)."""
     rod = LinkChain(links=1, length=0.8, mass=2.0)
     point = trim(rod, {"joint[1].angle_start": -1.0, "joint[1].damping": 0.3})
-    assert start_values(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=1e-9)
+    assert values_at(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=1e-9)
     slowest = [m for m in linearize(rod, point=point).modes() if m[1] > 1e-6]
     assert len(slowest) == 1
     inertia = 2.0 * 0.8**2 / 3
@@ -66,7 +66,7 @@ def test_an_inverted_pendulum_held_by_a_torque() -> None:
     """With its angle held, the torque that carries the rod is found."""
     rod = LinkChain(links=1, length=1.0, mass=2.0)
     point = trim(rod, {"joint[1].angle_start": 0.5}, free=["joint[1].torque"], hold=["joint[1].angle"])
-    found = start_values(rod, point)
+    found = values_at(rod, point)
     assert found["joint[1].angle"] == 0.5
     assert found["joint[1].torque"] == pytest.approx(2.0 * 9.81 * 0.5 * np.cos(0.5), rel=1e-9)
     falling = max(m[0].real for m in linearize(LinkChain(links=1), {"joint[1].angle_start": np.pi / 2}).modes())
@@ -77,8 +77,33 @@ def test_the_arm_comes_to_rest_with_unit_quaternions() -> None:
     arm = SphericalArm()
     point = trim(arm)
     assert np.max(np.abs(engine("numpy", arm).rates(point.t, point.x, point.d, point.u, point.p))) < 1e-9
-    q = [start_values(arm, point)[f"joint[1].quaternion[{k}]"] for k in (1, 2, 3, 4)]
+    q = [values_at(arm, point)[f"joint[1].quaternion[{k}]"] for k in (1, 2, 3, 4)]
     assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-12)
+
+
+WEIGHT = 75.0 * 9.81  # N, of the 6-link exoskeleton
+
+
+def test_the_standing_exoskeleton() -> None:
+    """Its feet where they are, each carries half the weight, and for a while it stands still: the equilibrium is unstable."""
+    exoskeleton = Exoskeleton(contact="pinned")
+    moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
+    before = exoskeleton.simulate(stop=1e-3, step=1e-3)
+    standing = start_at(exoskeleton, trim(exoskeleton, free=moments))
+    result = exoskeleton.simulate(stop=0.2, step=0.01, start=standing)
+    for foot in (1, 2):
+        assert result[f"foot[{foot}].reaction_y"] == pytest.approx(WEIGHT / 2, rel=1e-4)
+        for axis in "xy":
+            assert result[f"foot[{foot}].{axis}"] == pytest.approx(before[f"foot[{foot}].{axis}"][0], abs=1e-6)
+    assert np.ptp(result["hip.y"]) < 1e-5 and np.ptp(result["hip.x"]) < 1e-5
+    assert result["link[1].length"][-1] < before["link[1].length"][0] - 1e-3, "the links yield under the weight"
+
+
+def test_a_posture_is_held_exactly() -> None:
+    exoskeleton = Exoskeleton(contact="pinned")
+    moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
+    found = values_at(exoskeleton, trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"]))
+    assert found["hip.y"] == 0.9 and found["hip.x"] == 0.0 and found["energy.input"] == 0.0
 
 
 def test_no_equilibrium() -> None:

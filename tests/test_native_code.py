@@ -73,7 +73,7 @@ def graph_of(code: int) -> casadi.Function:
 
 def test_every_operation(tmp_path: Path) -> None:
     """On special values in all combinations and on random ones, against CasADi's own evaluation."""
-    graphs = {code: graph_of(code) for code in TEMPLATES}
+    graphs = {code: graph_of(code) for code in NAMES}
     for code, graph in graphs.items():
         assert code in Program.of(graph).operation or NAMES[code] in NEVER_RECORDED, NAMES[code]
     codes = {code: c_function(graph, f"op_{NAMES[code].lower()}") for code, graph in graphs.items()}
@@ -105,6 +105,20 @@ def test_every_constant(tmp_path: Path, value: float) -> None:
     point = np.array([0.3, -2.5])
     (found,) = call(compiled([code], tmp_path), code, [point], [6])
     assert np.array_equal(found, np.array(graph(point)).ravel())
+
+
+def test_tanh_is_spared_where_its_only_factor_is_zero(tmp_path: Path) -> None:
+    x, p = casadi.SX.sym("x", 4), casadi.SX.sym("p", 3)
+    t = casadi.tanh(x)
+    out = casadi.vertcat(p[0] * t[0], t[0] * p[0] + 1, p[1] * t[1], p[2] * t[1], t[2] * x[3], p[1] * t[3] + t[3])
+    graph = casadi.Function("f", [x, p], [out], ["x", "p"], ["out"])
+    code = c_function(graph, "f")
+    assert code.text.count("!= 0 ? tanh(") == 2, "p[0] before t[0], x[3] before t[2]; the others have two factors, or none"
+    library = compiled([code], tmp_path)
+    for point in (np.array([0.3, -2.0, 0.5, 0.7]), np.array([30.0, 0.1, 0.5, 0.0])):
+        for factors in (np.array([0.0, 2.0, 0.0]), np.array([1.5, 0.0, -3.0])):
+            (found,) = call(library, code, [point, factors], [6])
+            assert found == pytest.approx(np.array(graph(point, factors)).ravel(), rel=SAME_OPERATIONS, abs=0.0)
 
 
 def test_an_unknown_operation_is_refused_by_name() -> None:

@@ -92,7 +92,9 @@ double explicit_stiffness(const Solver *s) {
     return points > 0 ? fabs(s->h) * sqrt(slopes / points) / limit : 0;
 }
 
-void explicit_end_slope(const Solver *s, double *slope) { memcpy(slope, s->k[DOP_STAGES], s->n * sizeof *slope); }
+const double *explicit_end_slope(const Solver *s) { return s->k[DOP_STAGES]; }
+
+const double *short_end_slope(const Solver *s) { return s->k[DP5_STAGES]; }
 
 void explicit_prepare(Solver *s, const Problem *problem) {
     for (int stage = DOP_STAGES + 1; stage < DOP_DENSE_STAGES; stage++) {

@@ -190,6 +190,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     *why = NULL;
     *warned = NULL;
+    if (self->rates_known) solver_slope_before(self->solver, self->dx);
     solver_guards_before(self->solver, self->g); /* an input that has jumped since the last step can make guards fall */
     for (int events = 0;; events++) {
         size_t guard = 0;
@@ -210,8 +211,10 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
             return 0;
         }
     model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+    const double *slope = memcmp(self->x, self->x_new, model.nx * sizeof(double)) == 0 ? solver_slope_after(self->solver) : NULL;
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
     memcpy(self->g, solver_guards_after(self->solver), model.ng * sizeof(double));
+    instance_changed(self);
     if (self->state->polynomial) {
         /* the inputs stay where the polynomials took them; their first derivative is kept for the outputs' derivatives */
         const double *u_dot = input_rates_at(self, t_end);
@@ -221,10 +224,13 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         self->state->polynomial = 0;
     } else {
         memset(self->u_dot, 0, INPUT_ORDERS * model.nu * sizeof(double));
+        if (slope) { /* nothing has changed since the solver evaluated it */
+            memcpy(self->dx, slope, model.nx * sizeof(double));
+            self->rates_known = 1;
+        }
     }
     self->state->t = t_end;
     self->state->memory = memory;
-    instance_changed(self);
     return 1;
 }
 

@@ -26,6 +26,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->n_guards = n_guards;
     s->steps = 0;
     s->g_known = 0;
+    s->slope_known = 0;
+    s->slope_after = NULL;
     double **vectors[] = {&s->x, &s->slope, &s->x_new, &s->stage};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
     for (int i = 0; i < MOST_STAGES; i++, next += n) s->k[i] = next;
@@ -49,6 +51,13 @@ void solver_guards_before(Solver *s, const double *g) {
 }
 
 const double *solver_guards_after(const Solver *s) { return s->g_old; }
+
+void solver_slope_before(Solver *s, const double *slope) {
+    memcpy(s->slope, slope, s->n * sizeof *slope);
+    s->slope_known = 1;
+}
+
+const double *solver_slope_after(const Solver *s) { return s->slope_after; }
 
 /* A first step from the size of the state and its slope: the explicit Euler step that changes the state by a hundredth of itself. */
 static double first_step(const Solver *s, double tolerance) {
@@ -201,6 +210,9 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
                    size_t *guard) {
     const size_t n = s->n;
     const double tolerance = options->relative_tolerance;
+    const int slope_known = s->slope_known;
+    s->slope_known = 0;
+    s->slope_after = NULL;
     s->steps = 0;
     memcpy(s->x, x, n * sizeof *x);
     s->t = *t;
@@ -210,7 +222,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         return ARRIVED;
     }
     memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
-    problem->rates(problem->context, s->t, s->x, s->slope);
+    if (!slope_known) problem->rates(problem->context, s->t, s->x, s->slope);
     double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
     int rejected = 0;
     Outcome outcome;
@@ -229,6 +241,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         }
         if (!memory->stiff && last && SHORT * left <= h && arrives_shortly(s, problem, tolerance, memory)) {
             memcpy(s->x, s->x_new, n * sizeof *x);
+            if (s->t + s->h == t_end) s->slope_after = short_end_slope(s);
             s->t = t_end;
             outcome = ARRIVED;
             break;
@@ -258,6 +271,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
                 return EVENT;
             }
         }
+        if (last && !was_stiff && s->t + s->h == t_end) s->slope_after = explicit_end_slope(s);
         s->t = last ? t_end : s->t + s->h;
         memcpy(s->x, s->x_new, n * sizeof *x);
         if (last) {
@@ -267,7 +281,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         if (was_stiff)
             problem->rates(problem->context, s->t, s->x, s->slope);
         else
-            explicit_end_slope(s, s->slope);
+            memcpy(s->slope, explicit_end_slope(s), n * sizeof *x);
     }
     *t = s->t;
     memcpy(x, s->x, n * sizeof *x);

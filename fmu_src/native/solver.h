@@ -45,6 +45,11 @@ void solver_guards_before(Solver *solver, const double *g);
 /* The guards at the end of a run that has arrived. */
 const double *solver_guards_after(const Solver *solver);
 
+/* The slope f(t, x) at the start of the next run, for a caller who knows it; and at the end of a run that has arrived, or NULL when the solver does not
+ * know it. The very numbers that an evaluation would give: they save one. */
+void solver_slope_before(Solver *solver, const double *slope);
+const double *solver_slope_after(const Solver *solver);
+
 /* From (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure *t and x are where it stopped. */
 Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                    double t_end, double *t, double *x, size_t *guard);

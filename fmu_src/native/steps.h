@@ -18,7 +18,9 @@ struct Solver {
     double *jacobian, *factors;
     size_t *pivots;
     double *g_old, *g_new, *g_trial;
-    int g_known; /* g_old holds the guards as they stood before the next run */
+    int g_known;               /* g_old holds the guards as they stood before the next run */
+    int slope_known;           /* slope holds that at the start of the next run */
+    const double *slope_after; /* at the end of the last run; NULL: not known */
 };
 
 /* Each makes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */
@@ -31,8 +33,9 @@ double short_step(Solver *s, const Problem *problem, double tolerance);
 /* How far the explicit step is beyond what stability allows for slow components: above 1 means stiff. */
 double explicit_stiffness(const Solver *s);
 
-/* The slope at the end of the accepted explicit step, which the step has computed. */
-void explicit_end_slope(const Solver *s, double *slope);
+/* The slope at t + h, the end of the accepted step, which the step has computed. */
+const double *explicit_end_slope(const Solver *s);
+const double *short_end_slope(const Solver *s);
 
 /* Dense output of the accepted step: prepare once, then evaluate at t + theta * h, 0 <= theta <= 1. */
 void explicit_prepare(Solver *s, const Problem *problem);

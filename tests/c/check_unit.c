@@ -425,7 +425,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
     REQUIRE(STEPPING | (has("step-early") ? INSTANTIATED : 0));
     Unit *u = c;
     if (has("step-hang")) hang();
-    if (has("step-exit")) exit(0);
+    if (has("step-exit") || (has("stiff-exit") && u->s.k > 100)) exit(0);
     if (has("step-memory"))
         while (malloc(1 << 24)) {
         }

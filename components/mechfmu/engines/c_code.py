@@ -1,6 +1,6 @@
 """C code from the recorded graphs.
 
-Every graph becomes one C function without branches or memory of its own:
+Every graph becomes one C function without memory of its own:
 
     void NAME(const double *t, const double *x, ..., double *out, ..., double *w)
 
@@ -8,6 +8,8 @@ A long graph is cut into blocks, each a function of its own: loops where the gra
 where stretches between milestones are alike (see shapes.py), pieces of plain assignments elsewhere, because compilers need time that grows
 faster than the length of a function. Values that one block makes and another uses live in the work array w: single ones in a place each, those
 that a loop makes or uses turn by turn in a row of places.
+
+The code has no branches, with one exception: tanh, as in friction, is slow and not computed while the coefficient before it is zero.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ UNARY = {
 }  # fmt: skip
 TEMPLATES = {getattr(casadi, f"OP_{name}"): template for name, template in {**UNARY, **BINARY}.items()}
 
+SPARED_TANH = 999  # tanh of the first operand where the second is not zero
+TEMPLATES[SPARED_TANH] = "{1} != 0 ? tanh({0}) : 0.0"
 OUTPUT = 1000  # + which output: the operation code of an instruction that writes an output
 VALUE, INPUT, CONSTANT = 0, 1, 1000  # operand kinds: a value; INPUT + which input; CONSTANT + which constant; -1: none
 
@@ -109,7 +113,23 @@ class Program:
             np.array(operation, dtype=np.int64), np.array(kind, dtype=np.int64).reshape(-1, 2), np.array(number, dtype=np.int64).reshape(-1, 3),
             sorted(set(cuts.values())),
         )  # fmt: skip
-        return program._needed() if milestones else program
+        program = program._needed() if milestones else program
+        program._spare()
+        return program
+
+    def _spare(self) -> None:
+        """A tanh that is only ever multiplied by one and the same input gets that input as its second operand."""
+        factors: dict[int, set[tuple[int, int]]] = {int(k): set() for k in np.flatnonzero(self.operation == casadi.OP_TANH)}
+        values = np.where(self.kind == VALUE, self.number[:, :2], -1)
+        for user in np.flatnonzero(np.isin(values, list(factors)).any(axis=1)):
+            for slot in (0, 1):
+                if (used := int(values[user, slot])) in factors:
+                    is_product = self.operation[user] == casadi.OP_MUL
+                    factors[used].add((int(self.kind[user, 1 - slot]), int(self.number[user, 1 - slot])) if is_product else (-1, 0))
+        for k, found in factors.items():
+            kind, number = next(iter(found), (-1, 0))
+            if len(found) == 1 and INPUT <= kind < CONSTANT:
+                self.operation[k], self.kind[k, 1], self.number[k, 1] = SPARED_TANH, kind, number
 
     def _needed(self) -> Program:
         """Without what is made for milestones alone."""

@@ -6,9 +6,11 @@ dx/dt = A dx + B du,   dy = C dx + D du        around a point; x, u, y in the or
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from ..engines import engine
 from ..engines.tracing import ARGUMENTS, traced
 from ..mechanisms import Mechanism, UserError, near
 
-ROUNDS = 500
+ROUNDS = 200
 DISTANCES = (0.0, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0)  # from the start to where the search begins: it can get stuck where rates are small but not zero
 AT_REST = 1e-9  # the largest rate of an equilibrium, relative to the largest one at the start
 
@@ -114,7 +116,8 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
 
     free    inputs whose values are sought, too;    hold    states that keep their start values
 
-    Nonlinear least squares from the start, so that what need not change changes little; states count as projected onto the constraints.
+    Nonlinear least squares from the start, so that what need not change changes little. Constraints between the states hold, too: a projection onto
+    them must change nothing. States that only count something up, such as energies, stay what they are.
     """
     at, table, functions = start_point(mechanism, start), mechanism.table, engine("casadi", mechanism)
     inputs, states = {s.name: s.index for s in table.of("input")}, {s.name: s.index for s in table.of("state")}
@@ -124,35 +127,60 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
             if name not in known:
                 raise UserError(f"{mechanism.key} has no {what} {name}{near(name, known)}")
         places.append([known[name] for name in names])
-    searched = [i for i in range(table.x.size) if i not in places[1]]
+    matter = _states_that_matter(mechanism)
+    searched = [i for i in range(table.x.size) if matter[i] and i not in places[1]]
 
-    def point(z: np.ndarray, projected: bool = True) -> Point:
+    def point(z: np.ndarray) -> Point:
         x, u = at.x.copy(), at.u.copy()
         x[searched], u[places[0]] = z[: len(searched)], z[len(searched) :]
-        return Point(at.t, functions.project(x, at.d, at.p) if projected else x, at.d, u, at.p)
+        return Point(at.t, x, at.d, u, at.p)
 
-    def rates(z: np.ndarray) -> np.ndarray:
+    def residual(z: np.ndarray) -> np.ndarray:
         q = point(z)
-        return functions.rates(q.t, q.x, q.d, q.u, q.p)
+        return np.concatenate([functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x])
 
     def jacobian(z: np.ndarray) -> np.ndarray:
-        A, B, *_ = _jacobians(mechanism, point(z))
-        *_, projection = _jacobians(mechanism, point(z, projected=False))
-        return np.hstack([(A @ projection)[:, searched], B[:, places[0]]])
+        A, B, *_, projection = _jacobians(mechanism, point(z))
+        away = projection - np.eye(len(projection))
+        return np.hstack([np.vstack([A, away])[:, searched], np.vstack([B, np.zeros_like(B)])[:, places[0]]])
 
     z = np.concatenate([at.x[searched], at.u[places[0]]])
-    scale = max(1.0, float(np.max(np.abs(rates(z)))))
+    scale = max(1.0, float(np.max(np.abs(residual(z)))))
     random, nearest = np.random.default_rng(0), (np.inf, "")
-    for distance in DISTANCES:
-        found = least_squares(rates, z + distance * random.normal(size=z.size), jacobian, method="trf", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=ROUNDS)
+    for distance, scaling in product(DISTANCES, (1.0, "jac")):  # the first changes little, the second finds more
+        found = least_squares(
+            residual, z + distance * random.normal(size=z.size), jacobian, method="trf", x_scale=scaling, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=ROUNDS
+        )
         largest = int(np.argmax(np.abs(found.fun)))
         if abs(found.fun[largest]) <= AT_REST * scale:
             return point(found.x)
-        nearest = min(nearest, (abs(found.fun[largest]), table.of("state")[largest].name))
-    raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]} still changes at a rate of {nearest[0]:.3g}")
+        what, name = "still changes at a rate of" if largest < table.x.size else "is off its constraint by", table.of("state")[largest % table.x.size].name
+        nearest = min(nearest, (abs(found.fun[largest]), f"{name} {what} {abs(found.fun[largest]):.3g}"))
+    raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]}")
 
 
-def start_values(mechanism: Mechanism, point: Point) -> dict[str, float]:
-    """The states of a point by name, and the inputs: what to look at, and what to set."""
+def _states_that_matter(mechanism: Mechanism) -> np.ndarray:
+    """Whether a rate or a constraint depends on the state."""
+    by_x, *_, projection = _jacobian_functions(type(mechanism), tuple(mechanism.options.items()))
+    pattern = [np.array(casadi.DM(f.sparsity_out(0), 1)) for f in (by_x, projection)]
+    return np.any(pattern[0] != 0, axis=0) | np.any((pattern[1] != 0) != np.eye(len(pattern[1])).astype(bool), axis=0)
+
+
+def values_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
+    """The states and inputs of a point by name."""
     states = {s.name: float(v) for s, v in zip(mechanism.table.of("state"), point.x, strict=True)}
-    return states | {s.name: float(v) for s, v in zip(mechanism.table.of("input"), point.u, strict=True)}
+    return states | _inputs(mechanism, point)
+
+
+def start_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
+    """The parameters and inputs with which a simulation starts at a point: hip.y_start for the state hip.y, and so on."""
+    parameters = {s.name for s in mechanism.table.of("parameter")}
+    found = {}
+    for state, value in zip(mechanism.table.of("state"), point.x, strict=True):
+        names = {f"{state.name}_start", re.sub(r"(\[\d+\])$", r"_start\1", state.name)} & parameters
+        found |= {name: float(value) for name in names}
+    return found | _inputs(mechanism, point)
+
+
+def _inputs(mechanism: Mechanism, point: Point) -> dict[str, float]:
+    return {s.name: float(v) for s, v in zip(mechanism.table.of("input"), point.u, strict=True)}

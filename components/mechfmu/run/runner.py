@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -17,12 +18,14 @@ import fmpy
 import numpy as np
 from fmpy import fmi2
 
-from ..engines.compiled import GUID, library
 from ..mechanisms import UserError, near
 from .listening import WARNING, listener
 from .simulate import mechanism_of, read_description, start_value, times
 from .sweep_spec import KEPT, Spec
 from .system import unit_name
+
+_DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
+_GET_REAL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
 def check_spec(spec: Spec, fmu: str | Path) -> None:
@@ -92,6 +95,8 @@ class Runner:
         return fmi2.FMU2Slave(**{**usual, **changed})
 
     def _compiled(self, file: Path) -> Any:
+        from ..engines.compiled import GUID, library  # what an FMU alone does not need would double the time that a worker takes to start
+
         mechanism = mechanism_of(file)
         if mechanism is None:
             raise UserError("the engine c is for FMUs that mechfmu built")
@@ -106,6 +111,7 @@ class Runner:
         Where only inputs vary, all runs start from one initialized state; otherwise each one is initialized.
         """
         results, reasons = np.full((len(cases), len(spec.columns)), np.nan), [""] * len(cases)
+        run = self._run(spec)
         only_inputs = all(self.variables[name].causality == "input" for name in spec.names)
         clone = only_inputs and self.description.coSimulation.canGetAndSetFMUstate
         state = None
@@ -118,7 +124,7 @@ class Runner:
                 else:
                     self.begin({**spec.set, **dict(zip(spec.names, case.tolist(), strict=True))}, spec.tolerance)
                     state = self.fmu.getFMUstate() if clone else None
-                results[i] = self._run(spec)
+                results[i] = run()
             except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
                 reasons[i] = self.said or str(error) or type(error).__name__
                 results[i] = np.nan
@@ -148,20 +154,30 @@ class Runner:
                 proper = start_value(variable, int(value) if whole else value)
                 getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")([variable.valueReference], [proper])
 
-    def _run(self, spec: Spec) -> np.ndarray:
+    def _run(self, spec: Spec) -> Callable[[], np.ndarray]:
+        """A function that steps through a run and returns what is kept of it."""
         # only the end matters, and the FMU controls its own step size inside: one step does
         at_once = tuple(spec.keep) == ("final",) and self.description.coSimulation.canHandleVariableCommunicationStepSize
         grid = times(0.0, spec.stop, spec.stop if at_once else spec.step).tolist()
         recorded = [self.variables[name] for name in spec.record]
         rows = np.zeros((len(grid), len(recorded)))
-        read = self._reader(recorded, rows)
-        read(0)
-        step, c = self.fmu.dll.fmi2DoStep, self.fmu.component  # directly: FMPy's own wrapper takes longer than some FMUs
-        for k, (t, t_next) in enumerate(pairwise(grid), 1):
-            if step(c, t, t_next - t, 1) > WARNING:
-                raise RuntimeError(f"the step from t = {t:g} s failed")
-            read(k)
-        return np.array([KEPT[what](rows[:, j]) for j in range(len(recorded)) for what in spec.keep])
+        read, step, c = self._reader(recorded, rows), self._function("fmi2DoStep", _DO_STEP), self.fmu.component
+        steps = [(k, t, t_next - t) for k, (t, t_next) in enumerate(pairwise(grid), 1)]
+
+        def run() -> np.ndarray:
+            read(0)
+            for k, t, h in steps:
+                if step(c, t, h, 1) > WARNING:
+                    raise RuntimeError(f"the step from t = {t:g} s failed")
+                read(k)
+            signals = np.ascontiguousarray(rows.T)
+            return np.stack([KEPT[what](signals) for what in spec.keep], axis=1).ravel()
+
+        return run
+
+    def _function(self, name: str, prototype: Any) -> Any:
+        """A function of the FMU, called directly: FMPy's own wrapper takes longer than some FMUs."""
+        return prototype((name, self.fmu.dll))
 
     def _reader(self, recorded: Sequence[Any], rows: np.ndarray) -> Callable[[int], None]:
         """A function that reads all recorded variables into a row."""
@@ -172,13 +188,13 @@ class Runner:
 
             return slowly
         count = len(recorded)
-        references, values = (ctypes.c_uint * count)(*(v.valueReference for v in recorded)), (ctypes.c_double * count)()
-        c, get, view = self.fmu.component, self.fmu.dll.fmi2GetReal, np.ctypeslib.as_array(values)
+        references = (ctypes.c_uint * count)(*(v.valueReference for v in recorded))
+        places = [rows.ctypes.data + k * rows.strides[0] for k in range(len(rows))]
+        c, get = self.fmu.component, self._function("fmi2GetReal", _GET_REAL)
 
         def read(k: int) -> None:
-            if get(c, references, count, values) > WARNING:
+            if get(c, references, count, places[k]) > WARNING:
                 raise RuntimeError("the results cannot be read")
-            rows[k] = view
 
         return read
 
@@ -187,6 +203,8 @@ class Runner:
         return float(getattr(self.fmu, f"get{kind}")([variable.valueReference])[0])
 
 
-def run_chunk(content: bytes, engine: str, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """What a worker does; the FMU comes as bytes, because the worker may be on another machine."""
-    return runner(stored(content), engine).chunk(spec, cases)
+def run_chunk(content: bytes, engine: str, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
+    """What a worker does; the FMU comes as bytes, because the worker may be on another machine. Results, reasons, and how many seconds it took."""
+    mine = runner(stored(content), engine)
+    began = time.perf_counter()
+    return *mine.chunk(spec, cases), time.perf_counter() - began

@@ -18,7 +18,6 @@ import fmpy
 import numpy as np
 from fmpy.model_description import ModelDescription
 
-from ..engines.instance import make_instance
 from ..mechanisms import Mechanism, UserError, make, near
 from .result import Result, Shown, shown
 
@@ -60,6 +59,8 @@ def simulate_mechanism(
 
     start    parameters and constant inputs by name;  inputs   functions of time by name, held over each step
     """
+    from ..engines.instance import make_instance  # SciPy and CasADi, which running an FMU does not need
+
     table = mechanism.table
     driven = {scalar: (inputs or {})[scalar.name] for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
     instance = make_instance(mechanism, start, engine)

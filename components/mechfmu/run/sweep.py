@@ -1,8 +1,8 @@
 """Many runs of an FMU with different values, on Dask: processes of this machine, or a cluster by the address of its scheduler.
 
 The cases are cut into chunks. Workers compute chunks; whoever started the sweep writes each finished one to a Parquet file of its own. What is on
-disk is finished: after an interruption the same command does only the rest. A worker that dies costs nothing but the time for its chunk, which
-another one makes again; a case that kills its worker every time is found by halving its chunk, and noted.
+disk is finished: after an interruption the same command does only the rest. A worker that dies costs nothing but the time for its chunks: in the end
+they are made again, one at a time. When one of them kills its worker again it is halved, until the run is found that does so, which is noted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,9 @@ from ..packaging.archive import make_folder
 from .runner import check_spec, run_chunk, units_of
 from .sweep_spec import Spec
 
-CHUNK = 100  # runs in a task: long enough to hide its cost, short enough to lose little
-AHEAD = 3  # tasks per worker under way
+FIRST, SECONDS, MOST = 20, 0.3, 1000  # runs in the first chunks; what later ones shall take; runs in any chunk
+AHEAD = 3  # chunks per worker under way
+DEATHS = 2  # of workers that had nothing but this run, until it is blamed
 MANIFEST = "sweep.json"
 
 Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
@@ -159,7 +162,13 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if scheduler is None:
         with (
             LocalCluster(
-                n_workers=workers or os.cpu_count() or 1, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50, memory_limit=0
+                n_workers=workers or os.cpu_count() or 1,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=50,
+                memory_limit=0,
+                scheduler_kwargs={"allowed_failures": 0},  # we try again ourselves, with smaller chunks
             ) as cluster,
             Client(cluster) as client,
         ):
@@ -181,32 +190,54 @@ def _compute(client: Any, content: bytes, engine: str, spec: Spec, cases: np.nda
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
-    [fmu] = client.scatter([content], broadcast=True)
-    waiting = [missing[i : i + CHUNK] for i in range(0, len(missing), CHUNK)][::-1]
+    def send() -> Any:
+        """The FMU, to all workers there are."""
+        try:
+            return client.scatter([content], broadcast=True)[0]
+        except TimeoutError:
+            raise UserError("the Dask scheduler has no workers: start some with  dask worker ADDRESS") from None
+
+    fmu = send()
+    size, rest = FIRST, missing
+    suspects: list[np.ndarray] = []  # chunks whose worker died
+    deaths: Counter[int] = Counter()  # by run
     under_way: dict[Any, np.ndarray] = {}
+    on_trial: Any = None  # the future of a suspect, which runs alone, so that nobody else can be to blame
     completed = as_completed()
 
-    def submit() -> None:
-        workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        while waiting and len(under_way) < AHEAD * workers:
-            runs = waiting.pop()
-            future = client.submit(run_chunk, fmu, engine, spec, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}")
-            under_way[future] = runs
-            completed.add(future)
+    def submit(runs: np.ndarray) -> Any:
+        future = client.submit(run_chunk, fmu, engine, spec, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}")
+        under_way[future] = runs
+        completed.add(future)
+        return future
 
-    submit()
+    def submit_more() -> None:
+        nonlocal rest, on_trial
+        workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        while len(rest) and len(under_way) < AHEAD * workers:
+            submit(rest[:size])
+            rest = rest[size:]
+        if suspects and not under_way:
+            on_trial = submit(suspects.pop())
+
+    submit_more()
     for future in completed:
-        runs = under_way.pop(future)
+        runs, alone = under_way.pop(future), future is on_trial
         try:
-            results, reasons = future.result()
-        except KilledWorker:
-            if len(runs) > 1:  # one of them kills its worker: which?
-                half = len(runs) // 2
-                waiting += [runs[half:], runs[:half]]
-            else:
+            results, reasons, seconds = future.result()
+        except (KilledWorker, CancelledError):  # its worker died, or all did that had the FMU
+            fmu = send()
+            if alone and len(runs) == 1:
+                deaths[int(runs[0])] += 1
+            if deaths[int(runs[0])] == DEATHS:
                 warn(f"run {runs[0]} ended its process")
                 yield runs, np.full((1, len(spec.columns)), np.nan), ["the FMU ended its process"]
+            elif alone and len(runs) > 1:
+                suspects += np.array_split(runs, 2)
+            else:
+                suspects.append(runs)
         else:
+            size = min(max(round(SECONDS * len(runs) / seconds), 1), MOST)
             yield runs, results, reasons
         future.release()
-        submit()
+        submit_more()

@@ -17,7 +17,7 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,9 @@ else:
     import tomli as tomllib
 
 METHODS = ("grid", "random", "latin_hypercube", "csv")
-KEPT: dict[str, Any] = {"final": lambda s: s[-1], "min": np.min, "max": np.max, "mean": np.mean}  # of a signal over the run -> a number
+KEPT: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # of signals over a run, a row each
+    "final": lambda s: s[:, -1], "min": lambda s: s.min(axis=1), "max": lambda s: s.max(axis=1), "mean": lambda s: s.mean(axis=1),
+}  # fmt: skip
 LARGEST = 100_000_000  # runs
 
 
