@@ -54,8 +54,8 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
     """
     channels = range(1, len(wires) + 1)
     angles, rates, moments = zip(*wires, strict=True)
-    kept = [v.name for v in plant.variables.values() if v.causality == "output"]
-    rows, times = [plant.get(kept)], [0.0]
+    kept, driving = ([v.name for v in plant.variables.values() if v.causality == c] for c in ("output", "input"))
+    rows, times = [plant.get(kept + driving)], [0.0]
     for i in range(round(stop / step)):
         t = i * step
         wanted, wanted_rate = references(t)
@@ -69,14 +69,15 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
         control.fmu.doStep(t, step)
         plant.fmu.doStep(t, step)
         if (i + 1) % keep == 0:
-            rows.append(plant.get(kept))
+            rows.append(plant.get(kept + driving))
             times.append(t + step)
     table, constants = plant.mechanism.table, {s.name: s.start for s in plant.mechanism.table.of("parameter")} | plant.start
-    signals = dict(zip(kept, np.array(rows).T, strict=True))
+    data = dict(zip(kept + driving, np.array(rows).T, strict=True))
     units = {name: shown(table.by_name[name].unit) for name in kept}
     plant.close()
     control.close()
-    return Result(plant.mechanism.name, np.array(times), signals, units, constants, plant.mechanism)
+    signals, inputs = ({name: data[name] for name in names} for names in (kept, driving))
+    return Result(plant.mechanism.name, np.array(times), signals, units, constants, plant.mechanism, inputs)
 
 
 def balance(result):

@@ -35,7 +35,8 @@ ROBOT = """<robot name="crane">
 
 @lru_cache
 def chain() -> Result:
-    return LinkChain(links=4).simulate(stop=2.0, step=0.01, inputs={"tip.force_x": lambda t: 20.0 * math.sin(3 * t)})
+    driven = {"tip.force_x": lambda t: 20.0 * math.sin(3 * t), "joint[1].torque": lambda t: 6.0 * math.cos(2 * t)}
+    return LinkChain(links=4).simulate(stop=2.0, step=0.01, inputs=driven)
 
 
 def crane(folder: Path) -> Tree:

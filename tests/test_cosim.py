@@ -23,6 +23,7 @@ from mechfmu.mechanisms import UserError
 from mechfmu.packaging.build import build
 from mechfmu.run.cosim import declared, waves
 from mechfmu.run.ready import READY, build_ready
+from mechfmu.run.scene import Scene
 from mechfmu.run.ssp import NAMESPACES
 from mechfmu.run.system import Connection, Port, System, Unit, conversion, joined
 
@@ -387,8 +388,10 @@ def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
     fmus = ("--fmu", f"plant={parts['plant']}", "--fmu", f"control={parts['control']}")
     wires = ("--connect", "plant.joint[1].angle=control.measurement[1]", "--connect", "control.output[1]=plant.joint[1].torque")
     assert "2 FMUs, 2 connections" in done("cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.1, "--set", "plant.gravity=0", folder=tmp_path)
-    told = done("cosim", "loop.ssp", "-o", "loop.csv", "--plot", "loop.png", "--signals", "plant.tip.x,control.output[1]", folder=tmp_path)
+    files = ("-o", "loop.csv", "--plot", "loop.png", "--animate", "loop.html")
+    told = done("cosim", "loop.ssp", *files, "--signals", "plant.tip.x,control.output[1]", folder=tmp_path)
     assert "10 steps to t = 0.1 s" in told and (tmp_path / "loop.png").stat().st_size > 5000
+    assert '"chosen":["plant.tip.x","control.output[1]"]' in (tmp_path / "loop.html").read_text(encoding="utf-8")
     table = np.genfromtxt(tmp_path / "loop.csv", delimiter=",", names=True, deletechars="")
     assert len(table) == 11 and "plant.energy.total" in table.dtype.names
     assert "plant.tip.x" in done("cosim", "loop.ssp", "--adaptive", 0.001, "--set", "plant.gravity=1", folder=tmp_path)
@@ -418,6 +421,7 @@ def test_joined_by_equal_names(parts: dict[str, Path]) -> None:
         (("text.ssp", "--ready", "figure2"), ("mechfmu cosim new text.ssp --ready",)),
         (("a.ssp", "b.ssp"), ("one system at a time",)),
         (("text.ssp", "--plot", "a.bmp"), ("must end in",)),
+        (("text.ssp", "--animate", "a.avi"), ("must end in",)),
     ),
 )  # fmt: skip
 def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
@@ -445,6 +449,25 @@ def test_the_cart_keeps_off_the_obstacles_and_reaches_the_target(ready: Callable
     result = ready("figure2").simulate(step=step)
     assert np.min(result["control.clearance_min"]) > 0.02
     assert distance(result)[0] > 4 and distance(result)[-1] < 0.007
+
+
+def test_the_members_of_a_system_are_drawn_together(ready: Callable[[str], System]) -> None:
+    """Cart and world, as each of them draws itself; the cart's motors as its controller drives them."""
+    result = ready("figure2").simulate(stop=1.0, step=0.1, set={"cart.wheel.radius": 0.2})
+    assert isinstance(result.mechanism, Scene)
+    value = result.at(7)
+    parts = READY["figure2"].parts()
+    cart, world = (parts[name].drawing(lambda v, name=name: value(f"{name}.{v}")) for name in ("cart", "world"))
+    whole = result.mechanism.drawing(value)
+    assert all(np.array_equal(a, b) for a, b in zip(whole.outlines, cart.outlines, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(whole.ground, world.ground, strict=True))
+    assert [tuple(point) for point in whole.traced] == [
+        (value("cart.pose.x"), value("cart.pose.y")),
+        (value("world.target.x"), value("world.target.y")),
+    ]
+    left = next(a.force for a in whole.arrows if a.name == "wheel.left_torque")
+    assert np.linalg.norm(left) == pytest.approx(abs(result["control.wheel.left_torque"][7]) / 0.2) and np.linalg.norm(left) > 0.1
+    assert result.inputs["control.pose.x"] == pytest.approx(result["cart.pose.x"])
 
 
 def test_both_masters_tend_to_the_same_path(ready: Callable[[str], System]) -> None:

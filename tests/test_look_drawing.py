@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from cart_cases import CART_NAMES, DQ, Q
+from cart_reference import FREE, RIGID, accelerations
 from chains import off_by
 from command_line import done, refused
 from conftest import Build
@@ -19,13 +21,21 @@ from matplotlib.animation import FFMpegWriter
 from native_build import extra, tool
 from tolerances import IDENTITY, OTHER_CODE, SAME_NUMBER
 
-from mechfmu import LinkChain
+from mechfmu import Exoskeleton, LinkChain, WheeledCart
+from mechfmu.core.tree import Body, Joint
 from mechfmu.core.tree import Tree as TreeData
 from mechfmu.mechanisms import UserError, make
-from mechfmu.mechanisms.drawing import Solid
+from mechfmu.mechanisms.drawing import Drawing, Solid, floor, overlaid
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.urdf import read_urdf
 from mechfmu.run.player import FRAMES_AT_MOST, mesh, player_page
+from mechfmu.run.result import Result
+
+DIFFERENCE = 1e-4  # relative error of a central difference over these steps
+
+
+def slope(result: Result, name: str, i: int) -> float:
+    return float((result[name][i + 1] - result[name][i - 1]) / (result.t[i + 1] - result.t[i - 1]))
 
 
 def page_data(page: str) -> dict:
@@ -58,6 +68,111 @@ def test_the_arrow_that_holds_a_hanging_chain_is_its_weight() -> None:
     drawing = LinkChain(links=3).drawing(result.at(5))
     assert drawing.arrows[1].force == pytest.approx([0.0, 6.0 * 9.81], abs=60 * IDENTITY)
     assert drawing.ground and not LinkChain(links=3, base="moving").drawing(LinkChain(links=3, base="moving").simulate(stop=0.1).at(0)).ground
+
+
+def test_the_moments_of_a_chain_do_its_work() -> None:
+    """Each acts on the rod further out: with the load on the tip they do the work that the mechanism counts."""
+    motors = {f"joint[{k}].torque": m for k, m in enumerate((3.0, -1.0, 2.0), 1)} | {"tip.moment": 0.5}
+    result = LinkChain(links=3).simulate(stop=0.5, step=1e-3, start=motors)
+    (load, *joints), i = LinkChain(links=3).drawing(result.at(300)).moments, 300
+    power = sum(m.moment * result[f"joint[{k}].rate"][i] for k, m in enumerate(joints, 1)) + load.moment * np.sum(
+        [result[f"joint[{k}].rate"][i] for k in (1, 2, 3)]
+    )
+    assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE)
+    assert load.at == pytest.approx([result["tip.x"][i], result["tip.y"][i]], abs=IDENTITY) and np.array_equal(joints[0].at, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("front", ["rigid", "free", "viscous"])
+def test_forces_on_the_wheels_of_a_cart_are_the_multipliers_of_its_constraints(front: str) -> None:
+    """Another formulation in seven coordinates, in which the ground's forces are unknowns."""
+    start = {"wheel.left_torque": 1.2, "wheel.right_torque": 2.0, "steering.torque": 3e-3, "wheel.damping": 0.02, "wheel.rolling_resistance": 0.1}
+    cart = WheeledCart(front=front)
+    result = cart.simulate(stop=1.0, step=0.1, start=start | ({} if front == "rigid" else {"yaw_rate_start": 0.3}))
+    value = result.at(7)
+    p = {key: value(name) for key, name in CART_NAMES.items()}
+    q, dq = np.array([value(n) for n in Q]), np.array([value(n) for n in DQ])
+    drag = 0.02 * dq[4:] + 0.1 * np.tanh(dq[4:] / 0.1)
+    tau = np.array([0, 0, 3e-3, 0, -drag[0], 1.2 - drag[1], 2.0 - drag[2]])
+    heading, fork = q[3], q[2] + q[3]
+    if front == "viscous":
+        tau = tau - 1000.0 * value("front.slip") * np.array([-np.sin(fork), np.cos(fork), 0, p["l1"] * np.cos(q[2]), 0, 0, 0])
+    ddq, multipliers = accelerations(q, dq, tau, p, RIGID if front == "rigid" else FREE)
+    F5, F6, F7, *sideways, S = multipliers  # the last two are to the right
+    f = {"rigid": -sideways[0] if front == "rigid" else 0.0, "free": 0.0, "viscous": -1000.0 * value("front.slip")}[front]
+    ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    along, aside = np.array([np.cos(fork), np.sin(fork)]), np.array([-np.sin(fork), np.cos(fork)])
+    wanted = {"front wheel": F5 * along + f * aside, "rear left wheel": F6 * ahead, "rear right wheel": F7 * ahead, "rear axle": -S * left}
+    found = {a.name: a.force for a in cart.drawing(value).arrows if a.kind == "reaction"}
+    assert found.keys() == wanted.keys()
+    assert all(off_by(found[name], wanted[name]) < 1e3 * IDENTITY for name in wanted), (found, wanted)
+    m, mu = p["m0"] + 3 * p["m1"], p["m1"] * (p["l1"] - 2 * p["l2"])  # the mass centre lies mu/m ahead of M
+    momentum_rate = m * np.array([value("pose.acceleration_x"), value("pose.acceleration_y")]) + mu * (ddq[3] * left - dq[3] ** 2 * ahead)
+    assert off_by(sum(found.values()), momentum_rate) < 1e3 * IDENTITY and mu != 0
+
+
+def test_a_cart_is_drawn_where_it_is_and_its_wheels_roll() -> None:
+    cart = WheeledCart()
+    result = cart.simulate(stop=1.0, step=0.1, start={"wheel.left_torque": 0.6, "wheel.right_torque": 0.6, "wheel.torque_limit": 0.45})
+    before, after = (cart.drawing(result.at(i)) for i in (9, 10))
+    value = result.at(10)
+    body = after.outlines[0]
+    assert np.linalg.norm(body[0] - body[1:3].mean(axis=0)) == pytest.approx(0.8) and np.linalg.norm(body[1] - body[2]) == pytest.approx(0.6)
+    assert after.traced[0] == pytest.approx([value("pose.x"), value("pose.y")])
+    assert (body[:3] * [[3], [2.5], [2.5]]).sum(axis=0) / 8 == pytest.approx(after.traced[0])  # l1 = 0.5, l2 = 0.3
+    drive = next(a.force for a in after.arrows if a.name == "wheel.left_torque")
+    assert drive == pytest.approx(0.45 / 0.15 * np.array([np.cos(value("pose.heading")), np.sin(value("pose.heading"))]))  # within its limit
+    marks = [[line.mean(axis=0) - d.outlines[0][0] for line in d.outlines[1:] if len(line) == 2][:3] for d in (before, after)]
+    ahead = np.array([np.cos(value("pose.heading") + value("steering.angle")), np.sin(value("pose.heading") + value("steering.angle"))])
+    turned = value("wheel.front_angle") - result.at(9)("wheel.front_angle")
+    assert 0 < turned < 0.3
+    assert np.arcsin(marks[1][0] @ ahead / 0.15) - np.arcsin(marks[0][0] @ ahead / 0.15) == pytest.approx(turned, abs=0.02)  # the fork turns a little, too
+
+
+def test_the_ground_and_gravity_accelerate_the_exoskeleton() -> None:
+    """Linear and angular momentum about the mass centre, by what the drawing shows of forces and moments from outside."""
+    exo, i = Exoskeleton.three_link(contact="pinned"), 150
+    result = exo.simulate(stop=0.02, step=1e-4, start={"link[1].moment": 4.0, "link[2].moment": -2.0, "hip.moment[1]": 30.0})
+    drawing, value = exo.drawing(result.at(i)), result.at(i)
+    feet = [a for a in drawing.arrows if a.name.startswith("foot")]
+    ankles = [m for m in drawing.moments if m.name.startswith("foot")]
+    mass = sum(value(f"link[{k}].mass") for k in range(1, 4))
+    wanted = mass * np.array([slope(result, "com.velocity_x", i), slope(result, "com.velocity_y", i)])
+    force, weight = feet[0].force + feet[1].force, np.array([0.0, -9.81 * mass])
+    assert np.linalg.norm(force + weight - wanted) < DIFFERENCE * np.linalg.norm(force) and force[1] > 100
+    arms = [a.at - [value("com.x"), value("com.y")] for a in feet]
+    turning = sum(r[0] * a.force[1] - r[1] * a.force[0] for r, a in zip(arms, feet, strict=True)) + sum(m.moment for m in ankles)
+    assert turning == pytest.approx(slope(result, "momentum.angular", i), abs=DIFFERENCE * np.linalg.norm(force))
+    assert {m.moment for m in ankles} == {-4.0, 2.0}
+
+
+def test_the_moments_of_an_exoskeleton_do_its_work() -> None:
+    """In flight: outer and inner link of every hinge."""
+    pairs = {"link[2].moment": (1, 2), "link[3].moment": (4, 3), "link[6].moment": (6, 5), "hip.moment[1]": (2, 5), "hip.moment[2]": (3, 5)}
+    exo = Exoskeleton(contact="flight")
+    result = exo.simulate(stop=0.2, step=1e-3, start=dict(zip(pairs, (3.0, -2.0, 4.0, 5.0, -1.0), strict=True)))
+    value, i = result.at(100), 100
+    moments = {m.name: m for m in exo.drawing(value).moments if m.moment}
+    assert moments.keys() == pairs.keys()
+    power = sum(moments[name].moment * (value(f"link[{outer}].rate") - value(f"link[{inner}].rate")) for name, (outer, inner) in pairs.items())
+    assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE)
+    for name, (_, inner) in list(pairs.items())[:3]:
+        assert moments[name].at == pytest.approx([value(f"link[{inner}].end_x"), value(f"link[{inner}].end_y")])
+
+
+def test_the_floor_stands_still_while_its_middle_moves() -> None:
+    before, after = (floor(x, 0.5, 1.0) for x in (0.0, 0.3))
+    assert after[0].tolist() == [[-0.7, 0.5], [1.3, 0.5]]
+    hatches = [{round(float(h[0, 0]), 9) for h in f[1:]} for f in (before, after)]
+    assert len(hatches[0] & hatches[1]) >= 13 and max(hatches[1]) > 1.0
+
+
+def test_drawings_of_several_mechanisms_lie_one_over_the_other(tmp_path: Path) -> None:
+    flat, tree = LinkChain(links=4), crane(tmp_path)
+    chain_drawing, crane_drawing = flat.drawing(chain().at(5)), tree.drawing(tree.simulate(stop=0.01).at(0))
+    both = overlaid([chain_drawing, Drawing(), chain_drawing])
+    assert len(both.lines) == 2 and len(both.arrows) == 2 * len(chain_drawing.arrows) and len(both.traced) == 2
+    assert overlaid([chain_drawing, crane_drawing]).dimension == 3 and overlaid([chain_drawing, crane_drawing]).lines == list(crane_drawing.lines)
+    assert not overlaid([]) and not overlaid([Drawing()])
 
 
 @pytest.mark.parametrize("kind", ["native"])
@@ -169,6 +284,23 @@ def test_reactions_of_a_tree_carry_its_weight(tmp_path: Path) -> None:
     assert len({len(tree.drawing(result.at(i)).solids) for i in range(len(result.t))}) == 1
 
 
+def test_motors_of_a_tree_do_its_work() -> None:
+    """Forces along slides and moments about turns, in world axes, times the body's own velocity: the work that the mechanism counts."""
+    for kind in ("free", "universal", "cylindrical"):
+        tree = Tree(
+            model=TreeData("t", (Body("b", 2.0, (0.1, 0.2, 0.0), (0.1, 0.2, 0.15, 0, 0, 0)),), (Joint("j", kind, "b", axis=(1.0, 2.0, 2.0)),)).to_json()
+        )
+        driven = {s.name: 1.0 + 0.5 * k for k, s in enumerate(s for s in tree.table.of("input") if s.name.startswith("j."))}
+        result = tree.simulate(stop=0.5, step=1e-3, start=driven)
+        i = 300
+        drawing = tree.drawing(result.at(i))
+        motors = [a.force for a in drawing.arrows if a.name in driven and a.kind == "force"], [m.moment for m in drawing.moments if m.name in driven]
+        velocity, rate = (np.array([result[f"tip.{word}_{a}"][i] for a in "xyz"]) for word in ("velocity", "rate"))
+        assert len(motors[0]) == {"free": 3, "universal": 0, "cylindrical": 1}[kind] and len(motors[1]) == {"free": 1, "universal": 2, "cylindrical": 1}[kind]
+        power = sum((f @ velocity for f in motors[0]), 0.0) + sum((m @ rate for m in motors[1]), 0.0)
+        assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE), kind
+
+
 # --- meshes -----------------------------------------------------------------------------------------------------------------
 
 ROUND = np.sin(2 * np.pi / 20) / (2 * np.pi / 20)  # a circle's area as a polygon of 20 sides has it
@@ -195,7 +327,8 @@ def test_meshes_are_closed_and_face_outwards(kind: str) -> None:
 def test_a_long_result_is_thinned_and_an_unknown_signal_refused() -> None:
     result = LinkChain(links=1).simulate(stop=2.0, step=0.001)
     data = page_data(player_page(result))
-    assert len(data["lines"]["starts"]) == FRAMES_AT_MOST + 1
+    assert len(data["lines"]["starts"]) == FRAMES_AT_MOST
+    assert len(set(data["ground"]["starts"])) == 1  # what stands still is kept once
     assert data["chosen"][:3] == ["energy.kinetic", "energy.potential", "energy.total"]
     assert page_data(player_page(result, ["tip.x"]))["chosen"] == ["tip.x"]
     with pytest.raises(UserError, match=r"no signal tip\.z"):

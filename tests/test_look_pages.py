@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ from selenium.webdriver.support.ui import Select
 
 from mechfmu.run.result import Result
 
-BLUE, GREEN, RED, ORANGE = "#1769aa", "#2b8a3e", "#c2255c", "#e8890c"  # mechanism, reactions, forces, trail
+BLUE, GREEN, RED, PURPLE, ORANGE = "#1769aa", "#2b8a3e", "#c2255c", "#862e9c", "#e8890c"  # mechanism, reactions, forces, moments, trail
 PIXEL = 1e-6  # m: coordinates are 32-bit floats in the page
 
 
@@ -40,7 +41,7 @@ class Page:
         self.browser.js("""
             const $ = id => document.getElementById(id), set = (id, what) => { Object.assign($(id), what); $(id).dispatchEvent(new Event("change")); };
             if ($("play").getAttribute("aria-label") === "pause") $("play").click();
-            for (const id of ["force", "reaction", "repeat"]) set(id, { checked: true });
+            for (const id of ["force", "reaction", "moment", "repeat"]) set(id, { checked: true });
             set("speed", { value: 1 }); set("trail", { value: 1 }); set("bodies", { value: 1 });""")
         self.seek(0.0)
 
@@ -70,6 +71,15 @@ class Page:
     def select(self, name: str, text: str) -> None:
         self.change(lambda: Select(self.browser.find(f"#{name}")).select_by_visible_text(text))
 
+    def trace(self, name: str) -> np.ndarray:
+        """The points of a part of the drawing, NaN where there is none."""
+        columns = self.browser.js("const d = document.getElementById('stage').data.find(d => d.name === arguments[0]); return [d.x, d.y, d.z]", name)
+        return np.transpose([column for column in columns if column is not None]).astype(float)
+
+    def notes(self) -> list[tuple[float, float]]:
+        """What the line above the drawing says: metres and newtons, degrees and newton metres."""
+        return [(float(a), float(b)) for a, b in re.findall(r"([\d.]+)(?: m|°) ≙ ([\d.]+) N", self.browser.find("#scale").text)]
+
     def near(self, colour: str) -> int:
         """How many pixels of the drawing have this colour, in whatever light."""
         hue, saturation, value = np.moveaxis(rgb_to_hsv(self.browser.picture("#stage") / 255), 2, 0)
@@ -87,7 +97,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     folder = tmp_path_factory.mktemp("pages")
-    results = {"chain": chain(), "crane": crane(folder).simulate(stop=2.0, step=0.02, start={"slew.rate_start": 2.0, "tip.force_z": -70.0})}
+    pushed = {"slew.rate_start": 2.0, "tip.force_z": -70.0, "luff.torque": -20.0}
+    results = {"chain": chain(), "crane": crane(folder).simulate(stop=2.0, step=0.02, start=pushed)}
     found = {}
     for name, result in results.items():
         result.animate(folder / f"{name}.html")
@@ -167,13 +178,13 @@ def test_scrubbing_shows_the_values_of_that_moment(page: Page) -> None:
     assert cursor["left"] == pytest.approx(left + page.time / 2.0 * (right - left), abs=1.5)
 
 
-def test_forces_reactions_and_trails_can_be_hidden(page: Page) -> None:
+def test_forces_reactions_moments_and_trails_can_be_hidden(page: Page) -> None:
     page.seek(0.5)
     page.select("trail", "all")
     if page.browser.find("#bodies").is_displayed():
         page.select("bodies", "edges")
-    shown = {colour: page.near(colour) for colour in (GREEN, RED, ORANGE)}
-    for box in ("#force", "#reaction"):
+    shown = {colour: page.near(colour) for colour in (GREEN, RED, PURPLE, ORANGE)}
+    for box in ("#force", "#reaction", "#moment"):
         page.change(page.browser.find(box).click)
     page.select("trail", "off")
     for colour, pixels in shown.items():
@@ -200,7 +211,7 @@ def test_fits_the_window(page: Page, width: int) -> None:
         lambda: page.browser.js("return document.querySelector('#stage .main-svg').clientWidth <= document.getElementById('stage').clientWidth"), ""
     )
     assert page.browser.js("return document.documentElement.scrollWidth") <= width
-    for selector in ("#play", "#scrub", "#speed", "#trail", "#reaction", "#repeat"):  # the controls are in sight without scrolling
+    for selector in ("#play", "#scrub", "#speed", "#trail", "#reaction", "#moment", "#repeat"):  # the controls are in sight without scrolling
         place = page.browser.js("return document.querySelector(arguments[0]).getBoundingClientRect()", selector)
         assert place["left"] >= 0 and place["right"] <= width and place["top"] >= 0 and place["bottom"] <= 800, selector
     stage = page.browser.js("return document.getElementById('stage').getBoundingClientRect()")
@@ -238,17 +249,29 @@ def test_the_end_and_the_repetition(flat: Page) -> None:
 def test_the_chain_is_where_it_is_and_to_scale(flat: Page) -> None:
     for t in (0.0, 0.73, 2.0):
         frame = flat.seek(t)
-        x, y = flat.browser.js("const d = document.getElementById('stage').data[2]; return [d.x, d.y]")
         (line,) = flat.result.mechanism.drawing(flat.result.at(frame)).lines
-        assert np.allclose(np.transpose([x[:5], y[:5]]).astype(float), line, rtol=0, atol=PIXEL)
+        assert np.allclose(flat.trace("lines")[:5], line, rtol=0, atol=PIXEL)
     along_x, along_y = flat.browser.js("const l = document.getElementById('stage')._fullLayout; return [l.xaxis._m, -l.yaxis._m]")  # pixels per metre
     assert along_x == pytest.approx(along_y, rel=1e-9)
-    note = flat.browser.find("#scale").text
-    metres, newtons = float(note.split()[0]), float(note.split()[3])
-    at = flat.browser.js("const d = document.getElementById('stage').data[4]; return [d.x.slice(0, 4), d.y.slice(0, 4)]")  # start, neck, wing, tip
-    length = np.hypot(at[0][3] - at[0][0], at[1][3] - at[1][0])
+    (metres, newtons), _ = flat.notes()
+    start, _, _, tip = flat.trace("reaction")[:4]  # neck and wing between them
     force = np.hypot(flat.result["joint[1].reaction_x"][-1], flat.result["joint[1].reaction_y"][-1])
-    assert length / force == pytest.approx(metres / newtons, rel=0.05)  # the note has two digits
+    assert np.linalg.norm(tip - start) / force == pytest.approx(metres / newtons, rel=0.05)  # the note has two digits
+
+
+def test_a_moment_is_an_arc_around_its_joint(flat: Page) -> None:
+    """As long as the line above the drawing says, and to the left when it is positive."""
+    for t in (0.2, 1.2):
+        frame = flat.seek(t)
+        _, (degrees, newton_metres) = flat.notes()
+        arc = flat.trace("moment")[:-1]  # there are no others: from the neck to its start, back to the neck, and its head
+        assert np.isfinite(arc).all()
+        start, tip = arc[24], arc[-3]
+        assert np.linalg.norm(start) == pytest.approx(np.linalg.norm(tip), rel=1e-5)  # the joint is in the origin
+        swept = np.unwrap(np.arctan2(arc[24:-4, 1], arc[24:-4, 0]))
+        angle = np.degrees(swept[-1] - swept[0]) + np.degrees((np.arctan2(tip[1], tip[0]) - swept[-1] + np.pi) % (2 * np.pi) - np.pi)
+        moment = flat.result.inputs["joint[1].torque"][frame]
+        assert angle == pytest.approx(moment * degrees / newton_metres, rel=0.05) and abs(moment) > 1
 
 
 def test_space_plays_and_a_click_in_a_plot_seeks(flat: Page) -> None:
@@ -280,12 +303,25 @@ def test_the_shapes_are_where_they_are(round_: Page) -> None:
     """The corners of the box, which does not move, and the middle of the sphere, which does."""
     for t in (0.0, 1.0):
         frame = round_.seek(t)
-        vertices = np.array(round_.browser.js("const d = document.getElementById('stage').data.find(d => d.type === 'mesh3d'); return [d.x, d.y, d.z]")).T
+        vertices = round_.trace("bodies")
         box, *_, sphere = round_.result.mechanism.drawing(round_.result.at(frame)).solids
         assert np.allclose([vertices[:8].min(axis=0), vertices[:8].max(axis=0)], [[-0.3, -0.3, 0.0], [0.3, 0.3, 0.1]], rtol=0, atol=PIXEL)
         ball = vertices[-222:]  # 11 rings of 20 and two ends
         assert np.allclose((ball.min(axis=0) + ball.max(axis=0)) / 2, sphere.position, rtol=0, atol=PIXEL) and sphere.kind == "sphere" and box.kind == "box"
         assert np.linalg.norm(ball[:-2] - sphere.position, axis=1) == pytest.approx(0.1, abs=10 * PIXEL)
+
+
+def test_a_moment_in_space_is_an_arc_about_its_axis(round_: Page) -> None:
+    frame = round_.seek(0.5)
+    moment = next(m for m in round_.result.mechanism.drawing(round_.result.at(frame)).moments if m.name == "luff.torque")
+    _, (degrees, newton_metres) = round_.notes()
+    arc = round_.trace("moment")
+    assert len(arc) == 26 * 8 + 1  # rings of eight points, and the tip
+    path = np.array([*arc[:-9].reshape(-1, 8, 3).mean(axis=1), arc[-1]]) - moment.at
+    axis = moment.moment / np.linalg.norm(moment.moment)
+    assert np.allclose(path @ axis, 0.0, atol=10 * PIXEL) and np.ptp(np.linalg.norm(path, axis=1)) < 10 * PIXEL
+    steps = [np.arctan2(np.cross(a, b) @ axis, a @ b) for a, b in pairwise(path)]
+    assert min(steps) > 0 and np.degrees(sum(steps)) == pytest.approx(20.0 * degrees / newton_metres, rel=0.05)
 
 
 def test_bodies_of_glass_let_arrows_through(round_: Page) -> None:

@@ -126,7 +126,8 @@ def make_parser() -> Parser:
     c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim")
     c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
     c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
-    c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs")
+    c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs, in the plot and beside the animation")
+    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanisms into this file (html: a page with a player; gif, mp4)")
     new = c.add_argument_group("with new")
     new.add_argument("--fmu", action="append", default=[], metavar="NAME=FILE", help="an FMU and its name in the system; may be repeated")
     new.add_argument("--connect", action="append", default=[], metavar="A.OUT=B.IN", help="an output feeds an input; may be repeated")
@@ -293,20 +294,13 @@ def run_check(options: argparse.Namespace) -> int:
 def run_simulate(options: argparse.Namespace) -> None:
     from .run.simulate import pace, read_description, simulate_fmu, times
 
-    for file in (options.output, options.plot, options.animate):
-        _refuse_unwritable(file)
+    _refuse_files(options)
     description = read_description(options.fmu)
     signals = options.signals.split(",") if options.signals else None
     outputs = [v.name for v in description.modelVariables if v.causality == "output"]
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
-    if options.plot and not options.plot.endswith(PICTURES):
-        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
-    if options.animate:
-        from .run.animate import refuse_film
-
-        refuse_film(options.animate)
     experiment = description.defaultExperiment
     stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
     if options.step is not None:
@@ -315,14 +309,7 @@ def run_simulate(options: argparse.Namespace) -> None:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
     OUT.print(f"{result.title}: {len(result.t) - 1} steps to t = {result.t[-1]:g} s", highlight=False)
-    if options.output:
-        result.save(options.output)
-    if options.plot:
-        result.plot(signals, options.plot)
-    if options.animate:
-        with ERR.status(f"drawing {options.animate}"):
-            result.animate(options.animate, signals=signals)
-    _tell_written_or_show(result, options.output, options.plot, options.animate)
+    _write_files(result, options, signals)
 
 
 def run_cosim(options: argparse.Namespace) -> None:
@@ -337,10 +324,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     for flag in ("fmu", "connect", "join", "ready"):
         if getattr(options, flag):
             raise UserError(f"--{flag} is for writing a system: mechfmu cosim new {options.system[0]} --{flag} ...")
-    for file in (options.output, options.plot):
-        _refuse_unwritable(file)
-    if options.plot and not options.plot.endswith(PICTURES):
-        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    _refuse_files(options)
     system = System.load(options.system[0])
     signals = options.signals.split(",") if options.signals else None
     outputs = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "output"]
@@ -355,11 +339,30 @@ def run_cosim(options: argparse.Namespace) -> None:
         )  # fmt: skip
     OUT.print(f"{system.name}: {len(system.fmus)} FMUs, {len(system.connections)} connections, {len(result.t) - 1} steps to t = {result.t[-1]:g} s",
               highlight=False, soft_wrap=True)  # fmt: skip
+    _write_files(result, options, signals)
+
+
+def _refuse_files(options: argparse.Namespace) -> None:
+    """UserError when a result could not be written, before it is computed."""
+    for file in (options.output, options.plot, options.animate):
+        _refuse_unwritable(file)
+    if options.plot and not options.plot.endswith(PICTURES):
+        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    if options.animate:
+        from .run.animate import refuse_film
+
+        refuse_film(options.animate)
+
+
+def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str] | None) -> None:
     if options.output:
         result.save(options.output)
     if options.plot:
         result.plot(signals, options.plot)
-    _tell_written_or_show(result, options.output, options.plot)
+    if options.animate:
+        with ERR.status(f"drawing {options.animate}"):
+            result.animate(options.animate, signals=signals)
+    _tell_written_or_show(result, options.output, options.plot, options.animate)
 
 
 def _new_system(options: argparse.Namespace) -> None:
@@ -438,7 +441,7 @@ def run_sweep(options: argparse.Namespace) -> None:
 
 
 def run_linearize(options: argparse.Namespace) -> None:
-    from .run.linear import linearize, start_point, start_values, trim
+    from .run.linear import linearize, start_point, trim, values_at
     from .run.simulate import mechanism_of, read_description
 
     if (options.free or options.hold) and not options.trim:
@@ -463,7 +466,7 @@ def run_linearize(options: argparse.Namespace) -> None:
     linear = linearize(model, point=point)
     if options.trim:
         table = Table("at rest", "value")
-        for name, value in start_values(model, point).items():
+        for name, value in values_at(model, point).items():
             table.add_row(name.replace("[", "\\["), f"{value:.6g}")
         OUT.print(table)
     table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")

@@ -43,6 +43,11 @@ Front wheel free to slide sideways, without (7), three degrees of freedom, nu = 
     | 0                    A                       A |       | 0                               |   | R3                                        |  (12)
 
 M1, M2, Mf are the moments on the rear left, rear right and front wheel, R3 that on the fork.
+
+The other forces of the ground: forward on each wheel, from C q'' = M - r F; sideways on the rear axle, + to the left, from the motion of the mass centre. Only
+the sum S of the two rear wheels follows from (8), not how they share it.
+
+    F5 = (Mf - C q5'')/r ,  F6 = (M1 - C q6'')/r ,  F7 = (M2 - C q7'')/r ,      S = m v om + md om' - F5 sin q3 - f cos q3       (13)
 """
 
 from __future__ import annotations
@@ -204,3 +209,12 @@ def free_accelerations(q3: Array, v: Array, om: Array, sg: Array, drive: Drive, 
     Mr, br, B = free_equations(q3, v, om, sg, k)
     ground = np.stack([drive.Mf * c / k.r - f * s, drive.Mf * k.L * s / k.r + f * k.L * c, 0.0 * f])
     return np.linalg.solve(Mr, B @ np.stack([drive.M1, drive.M2, drive.R3]) + ground - br)
+
+
+def ground_forces(q3: Array, v: Array, om: Array, sg: Array, dv: Array, dom: Array, drive: Drive, f: Array, k: Constants) -> tuple[Array, Array, Array, Array]:
+    """F5, F6, F7, S of (13); the rolling accelerations are the rates of `wheel_rates`."""
+    s, c = np.sin(q3), np.cos(q3)
+    front, left, right = wheel_rates(q3, dv, dom, k)
+    front = front + sg * slip_of(q3, v, om, k) / k.r
+    F5, F6, F7 = (drive.Mf - k.C * front) / k.r, (drive.M1 - k.C * left) / k.r, (drive.M2 - k.C * right) / k.r
+    return F5, F6, F7, k.m * v * om + k.md * dom - F5 * s - f * c

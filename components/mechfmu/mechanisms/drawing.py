@@ -1,13 +1,13 @@
 """How a mechanism looks at one moment: lines, solids and arrows, in metres.
 
 Points have two components (a planar mechanism: x to the right, y up) or three (z up); one drawing keeps to one of the two. Every drawing of a
-mechanism has the same solids and arrows in the same order, only elsewhere; lines may come and go.
+mechanism has the same solids, arrows and moments in the same order, only elsewhere; lines may come and go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -43,16 +43,32 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """A moment in N m of a motor or a load, as it acts on the body further out: a number, positive to the left, or in space a vector."""
+
+    name: str
+    at: Array
+    moment: Array
+
+
+@dataclass(frozen=True)
 class Drawing:
-    lines: Sequence[Array] = ()  # polylines of the mechanism, one point per row
-    ground: Sequence[Array] = ()  # polylines of what stands still around it, taken from the first drawing
+    lines: Sequence[Array] = ()  # polylines of the mechanism, one point per row: rods between joints
+    ground: Sequence[Array] = ()  # polylines of what is around it, filled where they close
     solids: Sequence[Solid] = ()
     arrows: Sequence[Arrow] = ()
     traced: Sequence[Array] = ()  # points that leave a trail; without any, the end of the first line does
+    outlines: Sequence[Array] = ()  # thin polylines of the mechanism, filled where they close: bodies of a planar drawing
+    moments: Sequence[Moment] = ()
 
     def __bool__(self) -> bool:
         """Whether there is anything to see."""
-        return bool(len(self.lines) or len(self.solids))
+        return any(len(part) for part in (self.lines, self.outlines, self.ground, self.solids))
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3, of a drawing that is not empty."""
+        return 3 if self.solids else int(np.shape([*self.lines, *self.outlines, *self.ground][0])[-1])
 
     @property
     def trail_points(self) -> list[Array]:
@@ -64,8 +80,33 @@ def from_strokes(strokes: Sequence[tuple[Array, Array]]) -> Drawing:
     return Drawing([np.column_stack(stroke) for stroke in strokes])
 
 
+def overlaid(drawings: Sequence[Drawing]) -> Drawing:
+    """Several mechanisms in one drawing. When one of them is in space, planar ones are left out: they do not say where their plane is."""
+    seen = [d for d in drawings if d]
+    dimension = max((d.dimension for d in seen), default=2)
+    seen = [d for d in seen if d.dimension == dimension]
+    parts = {f.name: [part for d in seen for part in getattr(d, f.name)] for f in fields(Drawing)}
+    return Drawing(**parts | {"traced": [point for d in seen for point in d.trail_points]})
+
+
+def joined(lines: Sequence[Array], dimension: int) -> np.ndarray:
+    """Polylines one after the other, a row of NaN after each."""
+    gap = np.full((1, dimension), np.nan)
+    return np.concatenate([np.zeros((0, dimension)), *(part for line in lines for part in (np.asarray(line, dtype=float), gap))])
+
+
 def support(at: Array, size: float) -> list[Array]:
     """A place where a planar mechanism is held: a short line, hatched on its lower side."""
     x, y = at
-    hatches = [np.array([[x + s * size, y], [x + (s - 0.3) * size, y - 0.3 * size]]) for s in np.linspace(-0.7, 1.0, 6)]
-    return [np.array([[x - size, y], [x + size, y]]), *hatches]
+    return _hatched(x - size, x + size, y, x + size * np.linspace(-0.7, 1.0, 6), 0.3 * size)
+
+
+def floor(x: float, y: float, reach: float) -> list[Array]:
+    """Level ground around x. It goes with x, its hatches stay where they are: a walker is seen to get on."""
+    apart = reach / 8
+    hatches = apart * np.arange(np.ceil((x - reach) / apart), (x + reach) / apart)
+    return _hatched(x - reach, x + reach, y, hatches, 0.5 * apart)
+
+
+def _hatched(left: float, right: float, y: float, hatches: Array, length: float) -> list[Array]:
+    return [np.array([[left, y], [right, y]]), *(np.array([[x, y], [x - length, y - length]]) for x in hatches)]

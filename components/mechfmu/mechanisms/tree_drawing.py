@@ -1,4 +1,4 @@
-"""How a tree of bodies looks: its shapes where it has some, else boxes of the bodies' own inertias; lines from joint to joint; forces."""
+"""How a tree of bodies looks: its shapes where it has some, else boxes of the bodies' own inertias; lines from joint to joint; forces and moments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.kinematics import Pose, poses
-from .drawing import Arrow, Drawing, Solid
+from .drawing import Arrow, Drawing, Moment, Solid
 
 XYZ = "xyz"
 Array = Any
@@ -43,7 +43,17 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     for j in mechanism._moving:
         label = mechanism.joint_label(j)
         arrows.append(Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ])))
-    return Drawing(lines, solids=solids, arrows=arrows, traced=[tip])
+    motors = [name for row in mechanism.motor_rows() for name in row.names()]
+    moments = [Moment("tip.moment", tip, np.array([value(f"tip.moment_{a}") for a in XYZ]))]
+    for k, frame in enumerate(frames):
+        names = motors[frame.v : frame.v + frame.rates]
+        axes = where[k].A if frame.motion == "ball" else where[k].A[:, [frame.axis]]
+        along = axes @ np.array([value(name) for name in names]) if names else np.zeros(3)
+        if frame.motion == "slide":
+            arrows.append(Arrow(names[0], "force", where[k].r, along))
+        elif frame.rates:
+            moments.append(Moment(names[0], where[k].r, along))
+    return Drawing(lines, solids=solids, arrows=arrows, traced=[tip], moments=moments)
 
 
 def _base(mechanism: Any, value: Any) -> Pose:

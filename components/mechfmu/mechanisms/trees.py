@@ -109,7 +109,7 @@ class TreeMechanism(Mechanism):
             ]
         rows += [Row(f"tip_offset_{a}", f"tip.offset_{a}", "parameter", f"{a} of the tip in the frame of body {self.body_label(-1)}", "m", start=o)
                  for a, o in zip(XYZ, self.tip_offset, strict=True)]  # fmt: skip
-        rows += self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "motor {what} in joint {name}")
+        rows += self.motor_rows()
         rows += [Row(f"tip_f{a}", f"tip.force_{a}", "input", f"{a} component of the force on the tip, world axes", "N") for a in XYZ]
         rows += [Row(f"tip_m{a}", f"tip.moment_{a}", "input", f"{a} component of the moment on the last body, world axes", "N.m") for a in XYZ]
         if self.moving:
@@ -218,6 +218,10 @@ class TreeMechanism(Mechanism):
                 row = Row(f"{symbol}_{j}_{unit}", f"{name}.{word}{index}", role, meaning, own_unit, count if count > 1 else None)
                 rows.append(replace(row, start=self.start_rates.get(name, 0.0)) if role == "parameter" and len(set(units)) == 1 else row)
         return rows
+
+    def motor_rows(self) -> list[Row]:
+        """The motors' inputs, in the order of the rates."""
+        return self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "motor {what} in joint {name}")
 
     @cached_property
     def _balls(self) -> list[int]:
@@ -419,7 +423,7 @@ class TreeMechanism(Mechanism):
 
     def _joint_forces(self, q: Array, v: Array, U: Any, P: Any) -> tuple[Array, Array, Array, Array]:
         """The whole force in each rate, the motors' power, the power lost, and the energy of the springs."""
-        motors = self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "")
+        motors = self.motor_rows()
         motor = np.concatenate([np.reshape(getattr(U, row.symbol), (row.count,)) for row in motors]) if motors else np.zeros(0)
         passive, loss, energy = self._passive_forces(q, v, P)
         return motor + passive, np.sum(motor * v), loss, energy

@@ -11,10 +11,15 @@ import numpy as np
 from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
 from ..mechanisms import UserError
+from ..mechanisms.drawing import joined
 from .result import Result
 
 FILMS = (".gif", ".mp4", ".html")
-TRAIL = 1.0  # s of the path behind the end of the first stroke
+TRAIL = 1.0  # s of the paths behind what leaves some
+LOOKS: dict[str, dict[str, Any]] = {  # of the lines of a drawing
+    "ground": dict(color="#7b8794", linewidth=1), "outlines": dict(color="#1769aa", linewidth=1.5),
+    "lines": dict(color="#1769aa", linewidth=4, marker="o", markersize=5, markerfacecolor="white"),
+}  # fmt: skip
 
 
 def refuse_film(file: str | Path) -> None:
@@ -45,32 +50,35 @@ def animate(result: Result, file: str | Path | None = None, fps: float = 25.0, s
 
 
 def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> Any:
-    """What matplotlib draws of the strokes."""
+    """What matplotlib draws of the lines, in space seen along y."""
     assert result.mechanism is not None
     times = np.arange(result.t[0], result.t[-1] + 1e-9, speed / fps)
     frames = np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
-    drawings = [result.mechanism.strokes(result.at(i)) for i in frames]
-    ends = np.array([(strokes[0][0][-1], strokes[0][1][-1]) for strokes in drawings])
+    drawings = [result.mechanism.drawing(result.at(i)) for i in frames]
+    flat = [0, drawings[0].dimension - 1]
+    pictures = [{part: joined(getattr(d, part), d.dimension)[:, flat] for part in LOOKS} for d in drawings]
+    traced = np.array([d.trail_points for d in drawings])[:, :, flat]
 
-    xs, ys = (np.concatenate([s[axis] for strokes in drawings for s in strokes]) for axis in (0, 1))
-    margin = 0.08 * max(np.ptp(xs), np.ptp(ys), 1e-3)
-    width, height = np.ptp(xs) + 2 * margin, np.ptp(ys) + 2 * margin
+    everything = np.concatenate([np.reshape(traced, (-1, 2)), *(points for picture in pictures for points in picture.values())])
+    low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
+    margin = 0.08 * max(*(high - low), 1e-3)
+    width, height = high - low + 2 * margin
     figure, axes = plt.subplots(figsize=(6, float(np.clip(6 * height / width, 3, 8))), layout="constrained")
-    axes.set(xlim=(xs.min() - margin, xs.max() + margin), ylim=(ys.min() - margin, ys.max() + margin), xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    limits = dict(zip(("xlim", "ylim"), zip(low - margin, high + margin, strict=True), strict=True))
+    axes.set(**limits, xlabel="x [m]", ylabel=f"{'xyz'[flat[1]]} [m]", aspect="equal")
     axes.grid(alpha=0.25)
-    (trail,) = axes.plot([], [], color="#d9480f", linewidth=1, alpha=0.7)
-    most = max(len(strokes) for strokes in drawings)
-    lines = [axes.plot([], [], "-o", color="#1769aa", linewidth=4, markersize=5, markerfacecolor="white", solid_capstyle="round")[0] for _ in range(most)]
+    trails = [axes.plot([], [], color="#d9480f", linewidth=1, alpha=0.7)[0] for _ in traced[0]]
+    lines = {part: axes.plot([], [], solid_capstyle="round", **look)[0] for part, look in LOOKS.items()}
     clock = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
 
     def draw(i: int) -> list[Any]:
-        nothing = [((), ())] * (most - len(drawings[i]))  # strokes may come and go
-        for line, (x, y) in zip(lines, [*drawings[i], *nothing], strict=True):
-            line.set_data(x, y)
+        for part, line in lines.items():
+            line.set_data(*pictures[i][part].T)
         behind = max(0, i - round(TRAIL * fps / speed))
-        trail.set_data(ends[behind : i + 1, 0], ends[behind : i + 1, 1])
+        for k, trail in enumerate(trails):
+            trail.set_data(*traced[behind : i + 1, k].T)
         clock.set_text(f"t = {result.t[frames[i]]:5.2f} s")
-        return [trail, *lines, clock]
+        return [*trails, *lines.values(), clock]
 
     figure.canvas.draw()
     figure.set_layout_engine("none")  # laid out once, not again for every frame

@@ -23,7 +23,8 @@ from fmpy import fmi2
 from ..mechanisms import UserError
 from .listening import listener
 from .result import Result
-from .simulate import Progress, shown_as, times
+from .scene import Scene
+from .simulate import Progress, mechanism_of, shown_as, times
 from .system import Connection, Port, System
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
@@ -79,7 +80,14 @@ def outputs_of(system: System) -> list[Port]:
 def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) -> Result:
     ports = outputs_of(system)
     how = {str(p): shown_as(system.variable(p), system.descriptions[p.component]) for p in ports}
-    return Result(system.name, np.array(t), dict(zip(map(str, ports), np.array(rows).T, strict=True)), how)
+    signals = dict(zip(map(str, ports), np.array(rows).T, strict=True))
+    given = {Port(c, v.name): v for c, variables in system.variables.items() for v in variables.values() if v.type == "Real" and v.start is not None}
+    values = {(str(p), v.causality): float(system.values.get(p, v.start)) for p, v in given.items()}
+    constants = {name: value for (name, causality), value in values.items() if causality == "parameter"}
+    inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
+    inputs |= {str(c.target): c.factor * signals[str(c.source)] + c.offset for c in system.connections}
+    members = {name: mechanism for name, file in system.fmus.items() if (mechanism := mechanism_of(file)) is not None}
+    return Result(system.name, np.array(t), signals, how, constants, Scene(members), inputs)
 
 
 # --- the order of passing on ----------------------------------------------------------------------------------------------

@@ -175,7 +175,7 @@ def values_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
 def start_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
     """The parameters and inputs with which a simulation starts at a point: hip.y_start for the state hip.y, and so on."""
     parameters = {s.name for s in mechanism.table.of("parameter")}
-    found = {}
+    found: dict[str, float] = {}
     for state, value in zip(mechanism.table.of("state"), point.x, strict=True):
         names = {f"{state.name}_start", re.sub(r"(\[\d+\])$", r"_start\1", state.name)} & parameters
         found |= {name: float(value) for name in names}

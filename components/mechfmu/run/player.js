@@ -7,13 +7,12 @@
 
   const D = data.dimension, AXES = "xyz".slice(0, D);
   const T = floats(data.times, Float64Array), END = T[T.length - 1];
-  const points = floats(data.lines.points, Float32Array);   // of all frames; frame i has the rows starts[i] to starts[i + 1], NaN between two lines
-  const starts = data.lines.starts;
   const poses = floats(data.poses, Float32Array);           // frame x solid x (rotation by rows, position)
   const arrows = floats(data.arrows.where, Float32Array);   // frame x arrow x (point, vector in m)
+  const moments = floats(data.moments.where, Float32Array); // frame x moment x (point, angle in rad, in space along the axis)
   const traced = floats(data.traced.where, Float32Array);   // frame x point
   const signals = new Map(data.signals.map(s => [s.name, { ...s, values: floats(s.values, Float64Array) }]));
-  const SPAN = data.span;
+  const SIZE = data.size;
   const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: "#616e7c" };
   const COLOURS = ["#1769aa", "#d9480f", "#2b8a3e", "#862e9c", "#b08900", "#0b7285", "#c2255c", "#495057"];
 
@@ -23,10 +22,13 @@
   const push = (columns, point) => columns.forEach((column, k) => column.push(point[k]));
   const GAP = [NaN, NaN, NaN];
 
-  function polylines(i) {
-    const columns = empty();
-    for (let row = starts[i]; row < starts[i + 1]; row++) push(columns, points.subarray(row * D, row * D + D));
-    return columns;
+  function polylines({ points, starts, ends }) {   // NaN between two lines
+    const rows = floats(points, Float32Array);
+    return i => {
+      const columns = empty();
+      for (let row = starts[i]; row < ends[i]; row++) push(columns, rows.subarray(row * D, row * D + D));
+      return columns;
+    };
   }
 
   function trail(i) {
@@ -75,32 +77,72 @@
   }
 
   function flatArrow(columns, [x, y], [ex, ey], length) {
-    const head = Math.min(0.4 * length, 0.035 * SPAN), neck = length - head, wing = 0.35 * head;
+    const head = Math.min(0.4 * length, 0.035 * SIZE), neck = length - head, wing = 0.35 * head;
     for (const [along, across] of [[0, 0], [neck, 0], [neck, wing], [length, 0], [neck, -wing], [neck, 0]])
       push(columns, [x + along * ex - across * ey, y + along * ey + across * ex]);
     push(columns, GAP);
   }
 
-  const SIDES = 8;   // of a round arrow: rings of points at its start, twice at its neck, and its tip
-  function roundArrow(columns, start, e, length) {
-    const head = Math.min(0.4 * length, 0.06 * SPAN), thick = Math.min(0.006 * SPAN, 0.1 * length);
-    const helper = Math.abs(e[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
-    const f = unit(cross(e, helper)), g = cross(e, f);
-    for (const [along, radius] of [[0, thick], [length - head, thick], [length - head, 2.8 * thick]])
-      for (let n = 0; n < SIDES; n++) {
-        const c = radius * Math.cos(2 * Math.PI * n / SIDES), s = radius * Math.sin(2 * Math.PI * n / SIDES);
-        push(columns, [0, 1, 2].map(k => start[k] + along * e[k] + c * f[k] + s * g[k]));
-      }
-    push(columns, [0, 1, 2].map(k => start[k] + length * e[k]));
+  function arcs(i) {
+    const columns = empty(), width = D === 2 ? 3 : 6, shape = D === 2 ? flatArc : roundArc;
+    for (let m = 0; m < data.moments.count; m++) {
+      const [...at] = moments.subarray((i * data.moments.count + m) * width, (i * data.moments.count + m + 1) * width);
+      shape(columns, at.slice(0, D), at.slice(D));
+    }
+    return columns;
   }
 
-  function roundArrowFaces(kind) {
-    const faces = [], count = data.arrows.kinds.filter(k => k === kind).length;
-    for (let a = 0, first = 0; a < count; a++, first += 3 * SIDES + 1)
+  const STEPS = 24;   // of an arc
+  const arcHead = angle => Math.sign(angle) * Math.min(0.4 * Math.abs(angle), 0.55);
+
+  function flatArc(columns, [x, y], [angle]) {   // around the top of its circle: there and back again, so that nothing is filled but the head
+    if (Math.abs(angle) < 0.03) return;   // it would be a dot
+    const radius = 0.05 * SIZE, head = arcHead(angle), neck = angle / 2 - head, wing = 0.35 * Math.abs(head) * radius;
+    const point = (turn, out) => push(columns, [x + (radius + out) * Math.cos(Math.PI / 2 + turn), y + (radius + out) * Math.sin(Math.PI / 2 + turn)]);
+    for (let n = -STEPS; n <= STEPS; n++) point(-angle / 2 + (neck + angle / 2) * Math.abs(n) / STEPS, 0);
+    for (const [turn, out] of [[neck, wing], [angle / 2, 0], [neck, -wing], [neck, 0]]) point(turn, out);
+    push(columns, GAP);
+  }
+
+  // round arrows: rings of points, the last one wider, and a tip
+
+  const SIDES = 8;
+  function ring(columns, centre, f, g, radius) {
+    for (let n = 0; n < SIDES; n++) {
+      const c = radius * Math.cos(2 * Math.PI * n / SIDES), s = radius * Math.sin(2 * Math.PI * n / SIDES);
+      push(columns, centre.map((x, k) => x + c * f[k] + s * g[k]));
+    }
+  }
+
+  function across(e) {
+    const f = unit(cross(e, Math.abs(e[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
+    return [f, cross(e, f)];
+  }
+
+  function roundArrow(columns, start, e, length) {
+    const head = Math.min(0.4 * length, 0.06 * SIZE), thick = Math.min(0.006 * SIZE, 0.1 * length), [f, g] = across(e);
+    const along = s => [0, 1, 2].map(k => start[k] + s * e[k]);
+    for (const [s, radius] of [[0, thick], [length - head, thick], [length - head, 2.8 * thick]]) ring(columns, along(s), f, g, radius);
+    push(columns, along(length));
+  }
+
+  function roundArc(columns, centre, vector) {
+    const angle = Math.hypot(...vector), radius = 0.085 * SIZE, thick = Math.min(0.006 * SIZE, 0.1 * radius * angle), neck = angle / 2 - arcHead(angle);
+    const e = unit(vector), [f, g] = across(e);
+    const out = turn => f.map((x, k) => x * Math.cos(turn) + g[k] * Math.sin(turn));
+    const put = (turn, thickness) => ring(columns, out(turn).map((x, k) => centre[k] + radius * x), out(turn), e, thickness);
+    for (let n = 0; n <= STEPS; n++) put(-angle / 2 + (neck + angle / 2) * n / STEPS, thick);
+    put(neck, 2.8 * thick);
+    push(columns, out(angle / 2).map((x, k) => centre[k] + radius * x));
+  }
+
+  function ringFaces(count, rings) {
+    const faces = [];
+    for (let a = 0, first = 0; a < count; a++, first += rings * SIDES + 1)
       for (let n = 0; n < SIDES; n++) {
-        const m = (n + 1) % SIDES, corner = (ring, k) => first + ring * SIDES + k;
-        for (const ring of [0, 1]) faces.push([corner(ring, n), corner(ring, m), corner(ring + 1, m)], [corner(ring, n), corner(ring + 1, m), corner(ring + 1, n)]);
-        faces.push([corner(2, n), corner(2, m), corner(3, 0)]);
+        const m = (n + 1) % SIDES, corner = (r, k) => first + r * SIDES + k;
+        for (let r = 0; r < rings - 1; r++) faces.push([corner(r, n), corner(r, m), corner(r + 1, m)], [corner(r, n), corner(r + 1, m), corner(r + 1, n)]);
+        faces.push([corner(rings - 1, n), corner(rings - 1, m), corner(rings, 0)]);
       }
     return faces;
   }
@@ -115,12 +157,15 @@
     type: "mesh3d", hoverinfo: "skip", flatshading: true, lighting: { ambient: 0.66, diffuse: 0.6, specular: 0.1, roughness: 0.6, facenormalsepsilon: 0, vertexnormalsepsilon: 0 }, lightposition: { x: 3000, y: -4000, z: 8000 },
     i: faces.map(f => f[0]), j: faces.map(f => f[1]), k: faces.map(f => f[2]), ...rest,
   });
-  const arrowTrace = (kind, colour) => D === 2 ? line(colour, 2.5, { fill: "toself", fillcolor: colour }) : mesh(roundArrowFaces(kind), { color: colour });
+  const filled = (colour, width, inside, rest) => line(colour, width, D === 2 ? { fill: "toself", fillcolor: inside, ...rest } : rest);
+  const arrowTrace = (colour, count, rings) => D === 2 ? filled(colour, 2.5, colour) : mesh(ringFaces(count, rings), { color: colour });
   const dots = { mode: "lines+markers", marker: D === 2 ? { size: 9, color: "#fff", line: { color: "#1769aa", width: 2.5 } } : { size: 3.5, color: "#1f2933" } };
 
   const layers = [   // what moves: a trace and its coordinates in frame i
-    { trace: line("#e8890c", D === 2 ? 2 : 4, { opacity: 0.75 }), at: trail },
-    { trace: line(D === 2 ? "#1769aa" : "#52606d", D === 2 ? 6 : 5, dots), at: polylines },
+    { name: "ground", trace: filled("#7b8794", 2, "rgba(123, 135, 148, 0.15)"), at: polylines(data.ground) },
+    { name: "trail", trace: line("#e8890c", D === 2 ? 2 : 4, { opacity: 0.75 }), at: trail },
+    { name: "outlines", trace: filled("#1769aa", 2, "rgba(23, 105, 170, 0.2)"), at: polylines(data.outlines) },
+    { name: "lines", trace: line(D === 2 ? "#1769aa" : "#52606d", D === 2 ? 6 : 5, dots), at: polylines(data.lines) },
   ];
   if (data.solids.length) {
     let first = 0;
@@ -129,16 +174,21 @@
       for (const face of solid.faces) faces.push(face.map(v => first + v)), colours.push(solid.colour);
       first += solid.vertices.length;
     }
-    layers.push({ trace: mesh(faces, { facecolor: colours }), at: solids, isBodies: true }, { trace: line("#243b53", 2), at: edges });
+    layers.push({ name: "bodies", trace: mesh(faces, { facecolor: colours }), at: solids }, { name: "edges", trace: line("#243b53", 2), at: edges });
     $("bodies").value = data.glass ? "0.2" : "1";
   } else $("bodies").parentElement.hidden = true;
-  for (const [kind, colour] of [["force", "#c2255c"], ["reaction", "#2b8a3e"]]) {
-    if (data.arrows.kinds.includes(kind)) layers.push({ trace: arrowTrace(kind, colour), at: arrowsOf(kind), kind });
-    else document.querySelectorAll(`[data-of=${kind}]`).forEach(e => { e.hidden = true; });
+  const arrowLayers = [["force", "#c2255c"], ["reaction", "#2b8a3e"]].map(([kind, colour]) => {
+    const count = data.arrows.kinds.filter(k => k === kind).length;
+    return { name: kind, count, trace: arrowTrace(colour, count, 3), at: arrowsOf(kind) };
+  });
+  arrowLayers.push({ name: "moment", count: data.moments.count, trace: arrowTrace("#862e9c", data.moments.count, STEPS + 2), at: arcs });
+  for (const layer of arrowLayers) {
+    if (layer.count) layers.push(layer);
+    else document.querySelectorAll(`[data-of=${layer.name}]`).forEach(e => { e.hidden = true; });
   }
-  $("scale").textContent = data.arrows.note;
+  for (const { name, trace } of layers) trace.name = name;
+  $("scale").textContent = data.note;
 
-  const ground = line("#7b8794", 2, Object.fromEntries(AXES.split("").map((a, k) => [a, data.ground.map(p => p === null ? NaN : p[k])])));
   const axis = k => ({ title: { text: `${"xyz"[k]} [m]`, font: FONT }, range: [data.low[k], data.high[k]], tickfont: FONT, gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9" });
   const layout = { margin: { l: 56, r: 14, t: 14, b: 44 }, showlegend: false, font: FONT, paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: false, datarevision: 0 };
   if (D === 2) Object.assign(layout, { xaxis: { ...axis(0), nticks: 9 }, yaxis: { ...axis(1), scaleanchor: "x", scaleratio: 1, nticks: 9 }, dragmode: "pan" });
@@ -149,14 +199,14 @@
     layout.scene = { hovermode: false, xaxis: wall(0), yaxis: wall(1), zaxis: wall(2), aspectmode: "manual", aspectratio: { x: sides[0], y: sides[1], z: sides[2] }, camera: { eye: { x: 1.0, y: -1.3, z: 0.55 }, center: { x: 0, y: 0, z: -0.05 } } };
   }
   const config = { displaylogo: false, scrollZoom: true, plotlyServerURL: "", modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"] };
-  const traces = [ground, ...layers.map(l => l.trace)];
+  const traces = layers.map(l => l.trace);
   let drawn = NaN, busy = false;   // the frame on the stage (NaN: it must be drawn anew), and whether one is being drawn
 
   function draw(i) {
     for (const { trace, at } of layers) at(i).forEach((column, k) => { trace[AXES[k]] = column; });
-    for (const { trace, kind, isBodies } of layers) {
-      if (kind) trace.visible = $(kind).checked;
-      if (isBodies) trace.opacity = Number($("bodies").value);
+    for (const { trace, name, count } of layers) {
+      if (count) trace.visible = $(name).checked;
+      if (name === "bodies") trace.opacity = Number($("bodies").value);
     }
     drawn = i;
     busy = true;
@@ -270,7 +320,7 @@
 
   $("play").onclick = toggle;
   Object.assign($("scrub"), { min: T[0], max: END, oninput: () => { playing = false; showButton(); seek(Number($("scrub").value)); } });
-  for (const id of ["trail", "bodies", "force", "reaction"]) $(id).onchange = () => { drawn = NaN; };
+  for (const id of ["trail", "bodies", "force", "reaction", "moment"]) $(id).onchange = () => { drawn = NaN; };
   for (const speed of [...new Set([0.1, 0.25, 0.5, 1, 2, 5, 10, data.speed])].sort((a, b) => a - b)) $("speed").add(new Option(`${speed} ×`, speed, false, speed === data.speed));
   for (const name of signals.keys()) $("names").append(new Option(name));
   $("add").onchange = () => {

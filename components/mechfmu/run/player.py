@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from plotly.offline import get_plotlyjs
 
-from ..mechanisms.drawing import Drawing, Solid
+from ..mechanisms.drawing import Drawing, Solid, joined
 from .result import Result
 
 HERE = Path(__file__).parent
@@ -22,7 +22,9 @@ NUMBERS_AT_MOST = 3_000_000  # of all frames together: a dozen megabytes
 SIGNALS_AT_MOST = 300  # that can be chosen from; a machine of a thousand joints has more
 CURVES = 3  # shown beside the energies when nothing is chosen
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
-LONGEST_ARROW = 0.25  # of the span of the motion: nine of ten arrows are shorter
+LONGEST_ARROW = 0.2  # of the size below: nine of ten arrows are shorter
+LONGEST_ARC = 4.0  # rad: nine of ten moments have a shorter one
+FULL_ARC = 5.5  # rad: no moment has a longer one, or its head would bite its tail
 COLOURS = ("#1769aa", "#7aa7cf", "#4c9a97", "#9fb3c8", "#5b7db1", "#2f8fa3")  # of groups of solids, one after the other
 BASE_COLOUR = "#8a96a3"
 
@@ -31,7 +33,9 @@ def player_page(result: Result, signals: Sequence[str] | None = None, speed: flo
     """The page. signals: what is plotted beside the drawing at first (default: the energies and the first few signals)."""
     assert result.mechanism is not None
     first = result.mechanism.drawing(result.at(0))
-    numbers = sum(np.size(line) for line in first.lines) + 12 * len(first.solids) + 6 * len(first.arrows)
+    numbers = (
+        sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground)) + 12 * len(first.solids) + 6 * (len(first.arrows) + len(first.moments))
+    )
     count = int(min(len(result.t), FRAMES_AT_MOST, max(2, NUMBERS_AT_MOST // max(numbers, 1))))
     frames = np.unique(np.linspace(0, len(result.t) - 1, count).round().astype(int))
     drawings = [result.mechanism.drawing(result.at(int(i))) for i in frames]
@@ -49,50 +53,84 @@ def _packed(numbers: Any, kind: type = np.float32) -> str:
 
 def _scenery(drawings: Sequence[Drawing]) -> dict[str, Any]:
     """All that moves on the stage, and how much room it takes."""
-    first = drawings[0]
-    dimension = 3 if first.solids or np.shape(first.lines[0])[-1] == 3 else 2
-    lines = [_joined(d.lines, dimension) for d in drawings]
-    traced = np.array([d.trail_points for d in drawings], dtype=float)
+    first, dimension = drawings[0], drawings[0].dimension
+    lines, outlines, ground = ([joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "ground"))
+    traced = np.array([d.trail_points for d in drawings], dtype=float).reshape(len(drawings), -1, dimension)
     poses = np.array([[(*np.ravel(s.rotation), *s.position) for s in d.solids] for d in drawings], dtype=float).reshape(len(drawings), len(first.solids), 12)
     meshes = [mesh(solid) for solid in first.solids]
-    ground = _joined(first.ground, dimension)
-    corners = [np.concatenate(lines), traced.reshape(-1, dimension), ground]
-    for s, (vertices, _, _) in enumerate(meshes):
-        corners.append(np.reshape(np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), vertices) + poses[:, s, None, 9:], (-1, 3)))
-    span = max(float(np.max(np.nanmax(np.concatenate(corners), axis=0) - np.nanmin(np.concatenate(corners), axis=0))), 1e-3)
+    corners = [np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), v) + poses[:, s, None, 9:] for s, (v, _, _) in enumerate(meshes)]
+    frames = [np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))]
+    surroundings = [traced.reshape(-1, dimension), *ground]
+    span = max(_extent(np.concatenate([*frames, *surroundings])), 1e-3)
+    size = min(span, max(2 * max(_extent(frame) for frame in frames), 1e-3))  # arrows fit the mechanism, even when it goes far
 
-    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float).reshape(len(drawings), len(first.arrows), dimension)
-    places = np.array([[a.at for a in d.arrows] for d in drawings], dtype=float).reshape(forces.shape)
-    sizes = np.linalg.norm(forces, axis=2)
-    large = float(np.quantile(sizes, 0.9)) if sizes.size else 0.0  # the largest ones may be a few knocks
-    scale = LONGEST_ARROW * span / (large or float(np.max(sizes, initial=0.0)) or 1.0)  # m per N
-    kinds = [k for k in ("force", "reaction") if any(a.kind == k and np.any(sizes[:, n]) for n, a in enumerate(first.arrows))]
-    kept = [n for n, a in enumerate(first.arrows) if a.kind in kinds]
-    usual = np.minimum(1.0, LONGEST_ARROW * span / np.maximum(scale * sizes, 1e-300))[:, :, None]
-    corners.append(np.reshape(places + usual * scale * forces, (-1, dimension)))
-
-    low, high = np.nanmin(np.concatenate(corners), axis=0), np.nanmax(np.concatenate(corners), axis=0)
+    arrows, tips, force_note = _arrows(drawings, size)
+    moments, moment_note = _moments(drawings)
+    everything = np.concatenate([*frames, *surroundings, tips])
+    low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
     middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.08, (0.12 if dimension == 2 else 0.3) * span)  # no axis squeezed to nothing
     floor = np.where(np.arange(dimension) == 2, low, middle - half)  # the floor of a scene is where its lowest point is
-    measure = _round_number(0.15 * span / scale)
     return {
-        "dimension": dimension, "low": floor.tolist(), "high": (middle + half).tolist(), "span": span,
-        "ground": [None if np.isnan(p[0]) else p.tolist() for p in ground],
-        "lines": {"points": _packed(np.concatenate(lines)), "starts": np.cumsum([0, *(len(p) for p in lines)]).tolist()},
+        "dimension": dimension, "low": floor.tolist(), "high": (middle + half).tolist(), "size": size,
+        "lines": _series(lines), "outlines": _series(outlines), "ground": _series(ground),
         "solids": [{"vertices": v.round(6).tolist(), "faces": f, "edges": e, "colour": _colour(s)} for s, (v, f, e) in zip(first.solids, meshes, strict=True)],
         "poses": _packed(poses), "glass": sum(s.real for s in first.solids) * 2 < len(first.solids),
-        "arrows": {
-            "kinds": [first.arrows[n].kind for n in kept], "where": _packed(np.concatenate([places, scale * forces], axis=2)[:, kept]),
-            "note": f"{_text(measure * scale)} m ≙ {_text(measure)} N" if kept else "",
-        },
+        "arrows": arrows, "moments": moments, "note": "   ".join(filter(None, (force_note, moment_note))),
         "traced": {"count": traced.shape[1], "where": _packed(traced)},
     }  # fmt: skip
 
 
-def _joined(lines: Sequence[Any], dimension: int) -> np.ndarray:
-    """Polylines one after the other, a row of NaN after each."""
-    gap = np.full((1, dimension), np.nan)
-    return np.concatenate([np.zeros((0, dimension)), *(part for line in lines for part in (np.asarray(line, dtype=float), gap))])
+def _arrows(drawings: Sequence[Drawing], size: float) -> tuple[dict[str, Any], np.ndarray, str]:
+    """The forces that are ever there, the points of their arrows where they are of usual length, and how long one is for its force."""
+    kinds, dimension = [a.kind for a in drawings[0].arrows], drawings[0].dimension
+    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float).reshape(len(drawings), len(kinds), dimension)
+    places = np.array([[a.at for a in d.arrows] for d in drawings], dtype=float).reshape(forces.shape)
+    sizes = np.linalg.norm(forces, axis=2)
+    scale = LONGEST_ARROW * size / _usual(sizes)  # m per N
+    kept = [n for n in range(len(kinds)) if np.any(sizes[:, n])]
+    vectors = scale * forces
+    tips = places + vectors * np.minimum(1.0, LONGEST_ARROW * size / np.maximum(scale * sizes, 1e-300))[:, :, None]
+    newtons = _round_number(0.15 * size / scale)
+    note = f"{_text(newtons * scale)} m ≙ {_text(newtons)} N" if kept else ""
+    where = np.concatenate([places, vectors], axis=2)[:, kept]
+    return {"kinds": [kinds[n] for n in kept], "where": _packed(where)}, tips[:, kept].reshape(-1, dimension), note
+
+
+def _moments(drawings: Sequence[Drawing]) -> tuple[dict[str, Any], str]:
+    """The moments that are ever there, each as an angle about its axis, and which angle stands for which moment."""
+    count, dimension = len(drawings[0].moments), drawings[0].dimension
+    moments = np.array([[np.atleast_1d(m.moment) for m in d.moments] for d in drawings], dtype=float).reshape(len(drawings), count, 1 if dimension == 2 else 3)
+    places = np.array([[m.at for m in d.moments] for d in drawings], dtype=float).reshape(len(drawings), count, dimension)
+    sizes = np.linalg.norm(moments, axis=2)
+    scale = LONGEST_ARC / _usual(sizes)  # rad per N m
+    kept = [n for n in range(count) if np.any(sizes[:, n])]
+    angles = scale * moments * np.minimum(1.0, FULL_ARC / np.maximum(scale * sizes, 1e-300))[:, :, None]
+    newton_metres = _round_number(np.pi / 2 / scale)
+    note = f"{_text(np.degrees(newton_metres * scale))}° ≙ {_text(newton_metres)} N m" if kept else ""
+    return {"count": len(kept), "where": _packed(np.concatenate([places, angles], axis=2)[:, kept])}, note
+
+
+def _extent(points: np.ndarray) -> float:
+    """The longest side of the box around some points; 0 without any."""
+    return float(np.max(np.nanmax(points, axis=0) - np.nanmin(points, axis=0))) if len(points) else 0.0
+
+
+def _usual(sizes: np.ndarray) -> float:
+    """What nine of ten are not above, the largest ones may be a few knocks. Those that are zero do not count."""
+    return float(np.quantile(sizes[sizes > 0], 0.9)) if np.any(sizes > 0) else 1.0
+
+
+def _series(frames: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Points of all frames; frame i has the rows starts[i] to ends[i]. What stands still is there once."""
+    kept: list[np.ndarray] = []
+    starts, ends, rows = [], [], 0
+    for points in frames:
+        if not kept or not np.array_equal(points, kept[-1], equal_nan=True):
+            kept.append(points)
+            rows += len(points)
+        starts.append(rows - len(points))
+        ends.append(rows)
+    return {"points": _packed(np.concatenate(kept)), "starts": starts, "ends": ends}
 
 
 def _round_number(x: float) -> float:
@@ -135,8 +173,8 @@ def _signals(result: Result, frames: np.ndarray, chosen: Sequence[str] | None) -
     """The curves that are shown at first, and those that can be."""
     for name in chosen or ():
         result[name]  # refuses an unknown name
-    energies = [n for n in ENERGIES if n in result.signals]
-    others = sorted((n for n in result.names if not n.startswith("energy.")), key=lambda n: not result.shown[n].unit)  # quaternions say little to the eye
+    energies = [n for n in result.names if n.endswith(ENERGIES)]
+    others = sorted((n for n in result.names if "energy." not in n), key=lambda n: not result.shown[n].unit)  # quaternions say little to the eye
     shown = list(chosen) if chosen else [*energies, *others[:CURVES]]
     kept = list(dict.fromkeys([*shown, *energies, *result.names]))[: max(SIGNALS_AT_MOST, len(shown))]
     found = []

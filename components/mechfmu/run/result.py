@@ -13,6 +13,7 @@ import numpy as np
 
 from ..mechanisms import Mechanism, UserError, near
 from ..mechanisms.units import UNITS
+from .scene import Scene
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Result:
     signals: Mapping[str, np.ndarray]
     shown: Mapping[str, Shown]
     constants: Mapping[str, float] = field(default_factory=dict)
-    mechanism: Mechanism | None = None
+    mechanism: Mechanism | Scene | None = None  # what can be drawn
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
 
     @property

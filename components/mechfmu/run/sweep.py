@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -161,6 +162,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         raise UserError("sweeps need Dask: pip install mechfmu[sweep]") from None
     if scheduler is None:
         with (
+            _main_hidden(),
             LocalCluster(
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,
@@ -180,6 +182,18 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         raise UserError(f"there is no Dask scheduler at {scheduler}: {str(error).splitlines()[0]}") from None
     with client:
         yield client
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """New processes do not run the caller's script: workers need nothing of it, and without `if __name__ == "__main__"` it would start a sweep in each."""
+    main = sys.modules["__main__"]
+    hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update(hidden)
 
 
 Finished = tuple[np.ndarray, np.ndarray, list[str]]

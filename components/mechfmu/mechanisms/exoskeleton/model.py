@@ -32,7 +32,7 @@ from ...core.exoskeleton_kinematics import Points, Whole, points, whole
 from ...core.exoskeleton_limbs import Limbs
 from ...core.exoskeleton_recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, respond, unfold
 from ..contract import Array, Mechanism, Note, Option
-from ..drawing import Arrow, Drawing
+from ..drawing import Arrow, Drawing, Moment, floor
 from ..table import Row
 from .anthropometry import person
 
@@ -628,12 +628,26 @@ class Exoskeleton(Mechanism):
     # --- the drawing --------------------------------------------------------------------------------------------------
 
     def drawing(self, value: Any) -> Drawing:
-        lines = [np.column_stack(stroke) for stroke in self.strokes(value)]
-        hip, height = value("hip.x"), value("ground.height")
-        ground = [np.array([[hip - 1.5, height], [hip + 1.5, height]])] if self.contact == "automatic" else []
-        feet_at = [np.array([value(f"foot[{b}].x"), value(f"foot[{b}].y")]) for b in (1, 2)]
-        reactions = [np.array([value(f"foot[{b}].reaction_x"), value(f"foot[{b}].reaction_y")]) for b in (1, 2)]
-        return Drawing(lines, ground, arrows=[Arrow(f"foot {b + 1}", "reaction", feet_at[b], reactions[b]) for b in range(2)])
+        """The links, the ground, its reactions on the feet, the thrusts of the links and the moments of the motors."""
+        limbs = self.limbs
+        ends = np.array([[value(f"link[{i + 1}].end_{a}") for a in "xy"] for i in range(limbs.n)])
+        hip = np.array([value("hip.x"), value("hip.y")])
+        reach = 0.9 * max(sum(value(f"link[{i + 1}].rest_length") for i in leg) for leg in limbs.legs)
+        feet_at = [ends[i] for i in limbs.shanks]
+        arrows = [Arrow(f"foot[{b}].reaction", "reaction", at, np.array([value(f"foot[{b}].reaction_{a}") for a in "xy"])) for b, at in enumerate(feet_at, 1)]
+        for branch in limbs.branches:
+            for i, start in zip(branch, [hip, *ends[list(branch)]], strict=False):
+                outwards = (ends[i] - start) / value(f"link[{i + 1}].length")
+                arrows.append(Arrow(f"link[{i + 1}].thrust", "reaction", start, value(f"link[{i + 1}].thrust") * outwards))
+        thighs = [0.7 * hip + 0.3 * ends[leg[0]] for leg in limbs.legs]  # not both in the same place
+        moments = [Moment(f"hip.moment[{b}]", at, value(f"hip.moment[{b}]")) for b, at in enumerate(thighs, 1)]
+        moments += [Moment(f"foot[{b}].ankle_moment", at, -value(f"foot[{b}].ankle_moment")) for b, at in enumerate(feet_at, 1)]  # of the ground on the foot
+        for i in limbs.inner_hinges:
+            lower, upper = limbs.lower_and_upper(i)
+            at, sign = (ends[upper], 1.0) if i < limbs.k + limbs.p else (ends[lower], -1.0)  # in the legs the lower link is the outer one
+            moments.append(Moment(f"link[{i + 1}].moment", at, sign * value(f"link[{i + 1}].moment")))
+        ground = floor(hip[0], value("ground.height"), reach) if self.contact == "automatic" else []
+        return Drawing([np.column_stack(stroke) for stroke in self.strokes(value)], ground, arrows=arrows, moments=moments)
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """Body and legs, from the hip outwards."""

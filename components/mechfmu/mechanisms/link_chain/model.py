@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.separate_bodies_planar import ChainMotion, forward_dynamics
 from ..contract import Array, Mechanism, Option
-from ..drawing import Arrow, Drawing, support
+from ..drawing import Arrow, Drawing, Moment, support
 from ..table import Row
 
 
@@ -179,13 +179,15 @@ class LinkChain(Mechanism):
         return [(_running_sum(x_0, lengths * np.cos(th)), _running_sum(y_0, lengths * np.sin(th)))]
 
     def drawing(self, value: Any) -> Drawing:
-        """The rods, where they hang, the reactions in their joints, and the load on the tip."""
+        """The rods, where they hang, the reactions and motors in their joints, and the load on the tip."""
         points = np.transpose(self.strokes(value)[0])
-        forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"]))
-                  for k in range(1, self.links + 1)]  # fmt: skip
+        joints = range(1, self.links + 1)
+        forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"])) for k in joints]
         load = Arrow("tip.force", "force", points[-1], np.array([value("tip.force_x"), value("tip.force_y")]))
-        length = np.sum([value(f"link[{k}].length") for k in range(1, self.links + 1)])
-        return Drawing([points], [] if self.moving else support((0.0, 0.0), 0.06 * length), arrows=[load, *forces])
+        motors = [Moment(f"joint[{k}].torque", points[k - 1], value(f"joint[{k}].torque")) for k in joints]
+        turned = Moment("tip.moment", points[-1], value("tip.moment"))
+        length = np.sum([value(f"link[{k}].length") for k in joints])
+        return Drawing([points], [] if self.moving else support((0.0, 0.0), 0.06 * length), arrows=[load, *forces], moments=[turned, *motors])
 
 
 def _running_sum(first: Array, increments: Array) -> Array:

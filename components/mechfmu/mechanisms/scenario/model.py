@@ -15,6 +15,7 @@ import numpy as np
 from ...core.guidance import Obstacle, apart, nearness
 from ..carts import obstacles_of, outline, scenario_rows, target_of
 from ..contract import Array, Mechanism, Option
+from ..drawing import Drawing
 from ..table import Row
 
 AT_START = "_start"
@@ -66,7 +67,17 @@ class Scenario(Mechanism):
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """The target as a cross, the obstacles as ellipses."""
         x, y, size = value("target.x"), value("target.y"), 0.1
+        cross = (x + size * np.array([-1.0, 1.0, 0.0, 0.0, 0.0]), y + size * np.array([0.0, 0.0, 0.0, 1.0, -1.0]))
+        return [cross, *(outline(o, 30) for o in self._shown(value))]
+
+    def drawing(self, value: Any) -> Drawing:
+        """The target as a ring with a cross, the obstacles around it."""
+        at, size = np.array([value("target.x"), value("target.y")]), 0.15
+        ring = at + size * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0.0, 2 * np.pi, 25)])
+        cross = [at + 1.6 * size * np.outer([-1.0, 1.0], axis) for axis in np.eye(2)]
+        return Drawing(ground=[ring, *cross, *(np.column_stack(outline(o, 40)) for o in self._shown(value))], traced=[at])
+
+    def _shown(self, value: Any) -> list[Obstacle]:
         names = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
         obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
-        cross = (x + size * np.array([-1.0, 1.0, 0.0, 0.0, 0.0]), y + size * np.array([0.0, 0.0, 0.0, 1.0, -1.0]))
-        return [cross, *(outline(o, 30) for o in obstacles if o.active > 0.5)]
+        return [o for o in obstacles if o.active > 0.5]

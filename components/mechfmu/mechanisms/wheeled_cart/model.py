@@ -9,6 +9,7 @@ Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ...core.wheeled_cart import (
     constants_of,
     free_accelerations,
     front_speeds,
+    ground_forces,
     kinetic_energy,
     pose_rates,
     rigid_accelerations,
@@ -30,7 +32,10 @@ from ...core.wheeled_cart import (
 )  # fmt: skip
 from ..carts import CART_ROWS, START, cart_of
 from ..contract import Array, Mechanism, Option
-from ..table import Row
+from ..drawing import Arrow, Drawing, Moment
+from ..table import Role, Row
+
+TREADS = 8  # marks around a wheel, by which it is seen to roll
 
 
 class _Motion(NamedTuple):
@@ -184,6 +189,47 @@ class WheeledCart(Mechanism):
         """Outline of the body with the axles, and the three wheels, from above."""
         l1, l2, h = (value(f"geometry.{name}") for name in ("front", "rear", "half_track"))
         return cart_strokes(value("pose.x"), value("pose.y"), value("pose.heading"), value("steering.angle"), l1, l2, h, value("wheel.radius"))
+
+    def drawing(self, value: Any) -> Drawing:
+        """The cart from above: wheels that are seen to roll, the forces of the ground on them, and what the motors do."""
+
+        def of(role: Role) -> SimpleNamespace:
+            rows = [row for row in self.rows() if row.role == role]
+            return SimpleNamespace(**{row.symbol: np.array([value(n) for n in row.names()]) if row.size else value(row.names()[0]) for row in rows})
+
+        x, u, p = of("state"), of("input"), of("parameter")
+        k = constants_of(cart_of(p))
+        m = self._motion(x, u, p, k)
+        body, fork = _axes(x.q4), _axes(x.q3 + x.q4)  # columns: forward, to the left
+        M = np.array([x.q1, x.q2])
+        front, left, right = (M + body @ at for at in ((k.l1, 0.0), (-k.l2, k.h), (-k.l2, -k.h)))
+        wheels = [(front, fork, x.rolled[0]), (left, body, x.rolled[1]), (right, body, x.rolled[2])]
+
+        F5, F6, F7, S = ground_forces(x.q3, m.v, m.om, x.sg, m.dv, m.dom, m.drive, m.f, k)
+        held = {"front wheel": (front, fork @ [F5, m.f]), "rear left wheel": (left, body @ [F6, 0.0]), "rear right wheel": (right, body @ [F7, 0.0]),
+                "rear axle": ((left + right) / 2, body @ [0.0, S])}  # fmt: skip
+        arrows = [Arrow(name, "reaction", *where) for name, where in held.items()]
+        for name, wheel, side, torque in (("wheel.left_torque", left, 1.0, u.M1), ("wheel.right_torque", right, -1.0, u.M2)):
+            drive = _limited(torque, p.M_max) / k.r
+            arrows.append(Arrow(name, "force", wheel + body @ [0.0, side * 0.5 * k.r], body @ [drive, 0.0]))
+        return Drawing(
+            arrows=arrows, traced=[M], moments=[Moment("steering.torque", front, _limited(u.R3, p.R_max))],
+            outlines=[np.array([front, left, right, front]), *(line for wheel in wheels for line in _wheel(*wheel, k.r))],
+        )  # fmt: skip
+
+
+def _axes(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def _wheel(at: np.ndarray, axes: np.ndarray, rolled: float, r: float) -> list[np.ndarray]:
+    """A wheel from above, and the marks on its upper half."""
+    half = 0.25 * r
+    rim = np.array([[r, half], [-r, half], [-r, -half], [r, -half], [r, half]])
+    turned = rolled + 2 * np.pi * np.arange(TREADS) / TREADS
+    marks = [np.array([[r * np.sin(a), half], [r * np.sin(a), -half]]) for a in turned if np.cos(a) > 0]
+    return [at + line @ axes.T for line in (rim, *marks)]
 
 
 def cart_strokes(x: float, y: float, heading: float, steering: float, l1: float, l2: float, h: float, r: float) -> list[tuple[Array, Array]]:

@@ -1,0 +1,28 @@
+"""A system of FMUs to look at: the drawings of its members, one over the other, in the names of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..mechanisms import Mechanism
+from ..mechanisms.drawing import Drawing, overlaid
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The members of a system that mechfmu built, by their names in it."""
+
+    members: Mapping[str, Mechanism]
+
+    @property
+    def title(self) -> str:
+        return f"system of {', '.join(self.members)}"
+
+    def drawing(self, value: Callable[[str], float]) -> Drawing:
+        return overlaid([mechanism.drawing(_within(name, value)) for name, mechanism in self.members.items()])
+
+
+def _within(name: str, value: Callable[[str], float]) -> Callable[[str], float]:
+    """The values of one member by its own names."""
+    return lambda variable: value(f"{name}.{variable}")
