@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import shutil
-import tempfile
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -51,35 +50,18 @@ def units_of(fmu: str | Path) -> dict[str, str]:
     return {v.name: unit_name(v) for v in read_description(fmu).modelVariables}
 
 
-@lru_cache(maxsize=4)
-def runner(file: str, engine: str) -> Runner:
-    """The runner of this process for an FMU."""
-    return Runner(Path(file), engine)
-
-
-def stored(content: bytes) -> str:
-    """An FMU that was sent here, as a file; the same content is the same file for all workers of a machine."""
-    folder = Path(tempfile.gettempdir()) / f"mechfmu-sweep-{os.getuid() if hasattr(os, 'getuid') else ''}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    file = folder / f"{hashlib.sha256(content).hexdigest()[:32]}.fmu"
-    if not file.exists():
-        handle, temporary = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).replace(file)
-    return str(file)
-
-
 class Runner:
     """One instance of an FMU. A run is: reset, set, initialize, step and record.
 
+    folder    where the FMU is unpacked; None: a temporary one
     engine    fmu: the FMU's own library; c: the equations of one of our FMUs, compiled here (a Python FMU then runs at full speed, too)
     """
 
-    def __init__(self, file: Path, engine: str = "fmu"):
+    def __init__(self, file: Path, engine: str = "fmu", folder: Path | None = None):
         self.description = fmpy.read_model_description(str(file), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
-        self.folder = fmpy.extract(str(file))
+        self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # for those who do not close
         self.said = ""
         self.callbacks = listener(self._hear)
         self.base: dict[str, Any] = {}
@@ -203,8 +185,19 @@ class Runner:
         return float(getattr(self.fmu, f"get{kind}")([variable.valueReference])[0])
 
 
+@lru_cache(maxsize=4)
+def _runner(content: bytes, engine: str, folder: str) -> Runner:
+    """The runner of this process for an FMU."""
+    name = hashlib.sha256(content).hexdigest()[:32]
+    file = Path(folder) / f"{name}.fmu"
+    file.write_bytes(content)
+    return Runner(file, engine, file.with_suffix(""))
+
+
 def run_chunk(content: bytes, engine: str, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
     """What a worker does; the FMU comes as bytes, because the worker may be on another machine. Results, reasons, and how many seconds it took."""
-    mine = runner(stored(content), engine)
+    from distributed import get_worker
+
+    mine = _runner(content, engine, get_worker().local_directory)  # Dask clears the folder away, also after workers that were killed
     began = time.perf_counter()
     return *mine.chunk(spec, cases), time.perf_counter() - began
