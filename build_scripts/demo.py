@@ -11,4 +11,4 @@ if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the im
 import environment
 
 if __name__ == "__main__":
-    sys.exit(environment.run(["build_scripts/demo_inside.py"], sys.argv[1:], extras=["native", "docs"]))
+    sys.exit(environment.run(["build_scripts/demo_inside.py"], sys.argv[1:], extras=["native", "sweep", "docs"]))

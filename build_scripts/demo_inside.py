@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,11 +29,12 @@ from mechfmu.check.checker import Options, check_fmu
 from mechfmu.check.report.as_html import to_html
 from mechfmu.mechanisms import Mechanism, UserError, make, names
 from mechfmu.packaging.build import KINDS, build
+from mechfmu.run.ready import build_ready
 from mechfmu.run.result import Result
 from mechfmu.run.simulate import read_description, simulate_fmu
 
 OUT = Path("out")
-FILM_SECONDS, FILM_FPS = 3.0, 10.0
+LOOPS = {"cart_controller": "figure2", "computed_torque": "arm_computed_torque", "pid_controller": "exoskeleton_pd"}  # ready systems with something to control
 
 # What a run at the FMU's own tolerance must keep to; a wrong model misses these by orders of magnitude.
 ENERGY_LIMIT = 1e-4  # of the energy that moved
@@ -78,10 +80,10 @@ def main() -> int:
                 reports.append(Report(key, problems=[f"{kind}{error}"]))
     console.print(summary(reports))
     console.print(LEGEND)
-    with console.status("writing the site"):
-        site = write_site(OUT)
+    with console.status("running the notebooks and writing the site"):
+        site, failed = write_site(OUT, {report.name: facts(report) for report in reports if report.size}, LEGEND)
     console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {site.resolve()}", markup=False, soft_wrap=True)
-    found = [f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)]
+    found = [f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)] + failed
     for problem in found:
         console.print(f"FAILED  {problem}", style="red", markup=False, soft_wrap=True)
     return 1 if found else 0
@@ -193,27 +195,40 @@ def compare(report: Report, first: Report) -> None:
 
 
 def draw(result: Result, mechanism: Mechanism, plot: Path) -> None:
-    if mechanism.drawing(result.at(0)):
-        result.until(FILM_SECONDS).animate(plot.with_suffix(".gif"), fps=FILM_FPS)
-        result.animate(plot.with_suffix(".html"))
-    result.plot(file=plot)  # last: where there is a plot, the drawing was finished
+    """The moving mechanism and its signals; of a controller, which alone has nothing to do, the system that it is part of."""
+    signals = beside = None
+    if mechanism.key in LOOPS:
+        with tempfile.TemporaryDirectory() as folder:
+            system = build_ready(LOOPS[mechanism.key], Path(folder))
+            result = system.simulate()
+        signals = [name for name in system.connect if np.ptp(result[name])]
+        beside = [name for name in signals if name.startswith("control.")]
+    if result.mechanism and result.mechanism.drawing(result.at(0)):
+        result.animate(plot.with_suffix(".html"), signals=beside)
+    result.plot(signals, plot)  # last: where there is a plot, the drawing was finished
+
+
+def facts(r: Report) -> dict[str, str]:
+    """What was found out, by title."""
+    return {
+        "size": "-" if r.size is None else f"{r.size / 1000:.0f} kB",
+        "valid": "-" if r.size is None else "no" if r.invalid else "yes",
+        "checked": f"{r.passed}/{r.applied}" if r.applied else "-",
+        "simulated": f"{r.result.t[-1]:g} s" if r.result else "failed",
+        "speed": "-" if r.speed is None else f"{r.speed:.0f} x",
+        "energy": "-" if r.energy is None else f"{r.energy:.0e}",
+        "agreement": "-" if r.agreement is None else f"{r.agreement:.0e}",
+    }
 
 
 def summary(reports: list[Report]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, collapse_padding=True)
-    for title in ("FMU", "size", "valid", "checked", "simulated", "speed", "energy", "agreement"):
+    for title in ("FMU", *facts(Report(""))):
         table.add_column(title, no_wrap=True)
     for r in reports:
-        table.add_row(
-            r.name,
-            "-" if r.size is None else f"{r.size / 1000:.0f} kB",
-            "-" if r.size is None else "[red]no[/]" if r.invalid else "[green]yes[/]",
-            "-" if not r.applied else f"[{'green' if r.passed == r.applied else 'red'}]{r.passed}/{r.applied}[/]",
-            f"{r.result.t[-1]:g} s" if r.result else "[red]failed[/]",
-            "-" if r.speed is None else f"{r.speed:.0f} x",
-            "-" if r.energy is None else f"{r.energy:.0e}",
-            "-" if r.agreement is None else f"{r.agreement:.0e}",
-        )
+        good = {"valid": not r.invalid, "checked": r.passed == r.applied, "simulated": r.result is not None}
+        cells = {title: f"[{'green' if good[title] else 'red'}]{text}[/]" if title in good and text != "-" else text for title, text in facts(r).items()}
+        table.add_row(r.name, *cells.values())
     return table
 
 

@@ -1,26 +1,100 @@
 """Draw the pictures that are kept in the repository:   python build_scripts/make_pictures.py [MECHANISM ...]
 
-The icons of these mechanisms; without names all icons and the README's animation. Run it after a drawing changed.
+The icons of these mechanisms; without names all icons and the README's films. Run it after a drawing changed.
 """
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import to_rgb
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from PIL import Image, ImageSequence
 
-from mechfmu import LinkChain
+from mechfmu import LinkChain, SphericalArm
 from mechfmu.mechanisms import make, names
 from mechfmu.run.icon import draw_icon
+from mechfmu.run.player import COLOURS, mesh
+from mechfmu.run.result import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+LIGHT = np.array([0.4, -0.7, 0.6])  # where it comes from
+
+
+def films() -> None:
+    """The four mechanisms in motion."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(work / "chain.gif", fps=25)
+        save(frames_of(work / "chain.gif"), DOCS / "link_chain.gif", fps=25)
+        start = {f"joint[{j}].rate_start[{a}]": rate for j, rates in ((1, (2.5, 2.0, 1.0)), (2, (-3.0, 2.0, 0.0))) for a, rate in enumerate(rates, 1)}
+        save(in_space(SphericalArm().simulate(stop=4.0, step=0.01, start=start), fps=20), DOCS / "spherical_arm.gif", fps=20)
+        sys.path.append(str(ROOT / "examples"))
+        from exo_walk import simulate
+
+        simulate(stop=5.0).animate(work / "exo.gif", fps=20)
+        save(frames_of(work / "exo.gif"), DOCS / "exoskeleton.gif", fps=20)
+        subprocess.run([sys.executable, str(ROOT / "examples" / "cart_figure2.py")], cwd=work, check=True)
+        save(frames_of(work / "cart_figure2_cart.gif")[:150:2], DOCS / "wheeled_cart.gif", fps=10)
+        shutil.copy(work / "cart_figure2_cart.png", DOCS / "wheeled_cart.png")
+
+
+def frames_of(film: Path) -> list[Image.Image]:
+    with Image.open(film) as opened:
+        return [frame.convert("RGB") for frame in ImageSequence.Iterator(opened)]
+
+
+def save(frames: list[Image.Image], file: Path, fps: float) -> None:
+    """With the same colours in all frames: then the file holds of each only what changes."""
+    colours = frames[len(frames) // 2].quantize(128)
+    small = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]
+    small[0].save(file, save_all=True, append_images=small[1:], duration=round(1000 / fps), loop=0)
+
+
+def in_space(result: Result, fps: float) -> list[Image.Image]:
+    """The solids of a mechanism, and behind them a second of the path of its tip and its shadow."""
+    assert result.mechanism is not None
+    drawings = [result.mechanism.drawing(result.at(i)) for i in range(len(result.t))]
+    path = np.array([d.trail_points[0] for d in drawings])
+    reach, floor = 0.8 * float(np.max(np.abs(path[:, :2]))), 1.1 * float(np.min(path[:, 2]))
+    figure = plt.figure(figsize=(6, 5.1), dpi=72)
+    axes = figure.add_axes((-0.1, -0.07, 1.2, 1.2), projection="3d", computed_zorder=False)
+    axes.view_init(elev=18, azim=-62)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(floor, 0.1), xticklabels=(), yticklabels=(), zticklabels=())
+    axes.set_aspect("equal")
+    frames = []
+    for i in np.searchsorted(result.t, np.arange(0.0, result.t[-1] + 1e-9, 1 / fps) - 1e-9):
+        for old in (*axes.collections, *axes.lines):
+            old.remove()
+        trail = path[(result.t > result.t[i] - 1.0) & (result.t <= result.t[i])]
+        axes.plot(trail[:, 0], trail[:, 1], floor, color="#9fb3c8", zorder=0)
+        axes.plot(*trail.T, color="#d9480f", linewidth=1.2, zorder=1)
+        for solid in drawings[i].solids:
+            vertices, faces, _ = mesh(solid)
+            corners = (vertices @ np.asarray(solid.rotation).T + solid.position)[np.array(faces)]
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            bright = 0.75 + 0.25 * (normals @ LIGHT) / np.linalg.norm(normals, axis=1)
+            colours = bright[:, None] * to_rgb(COLOURS[solid.group % len(COLOURS)])
+            axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, zorder=9 - solid.group))
+        figure.canvas.draw()
+        frames.append(Image.fromarray(np.array(figure.canvas.buffer_rgba())[:, :, :3]))
+    plt.close(figure)
+    return frames
+
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]
     for key in chosen or names():
         draw_icon(make(key))
     if not chosen:
-        LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(ROOT / "docs" / "link_chain.gif", fps=25)
+        films()

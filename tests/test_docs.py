@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
+from gallery import FIRST, benchmarks
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]
@@ -31,6 +34,7 @@ ELSEWHERE = {
     "apt": "changes the machine",
     "python examples/": "test_examples.py, test_cart_figure.py and test_exo_examples.py run them",
     "python benchmarks/": "measurements",
+    "jupyter lab ": "opens a browser; test_notebooks.py runs the notebooks",
 }
 
 
@@ -95,5 +99,16 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
     pages = [f for f in (tmp_path / "site").rglob("*.html") if f.name != "404.html"]
     assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
+    plain = {f: re.sub(r"<(pre|code|script)\b.*?</\1>", "", f.read_text(encoding="utf-8"), flags=re.DOTALL) for f in pages}
+    assert [f.name for f, text in plain.items() if "$" in text or "formula-" in text] == []  # all formulas are drawn
     outside = [link for f in pages for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))]
     assert outside == []  # works offline
+
+
+def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:
+    tables = benchmarks()
+    assert all("|---|" in tables[key] for key in FIRST)
+    (row,) = re.findall(r"^\| time of mechfmu over that of Pinocchio \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    measured = [float(number) for number in re.findall(r"\| (\d+\.\d+) ", "".join(tables.values()))]
+    known = {f"{ratio:.2f}" for number in measured for ratio in (number, 1 / number)}
+    assert set(row.split(" | ")) <= known

@@ -1,0 +1,50 @@
+"""The notebooks in examples/notebooks: run in a kernel of this Python, and written as pages of the documentation."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
+PATIENCE = 300  # s for a cell
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def executed(notebook: Path, folder: Path) -> Any:
+    """The notebook with its outputs. It runs in folder/notebooks, and finds what it reads where it is in examples/; a failing cell raises."""
+    here = folder / "notebooks"
+    here.mkdir(parents=True, exist_ok=True)
+    for robot in EXAMPLES.glob("*.urdf"):
+        shutil.copy(robot, folder)
+    found = nbformat.read(notebook, as_version=4)
+    quiet = ["--log-level=ERROR"]
+    NotebookClient(found, timeout=PATIENCE, kernel_name="python3", extra_arguments=quiet, resources={"metadata": {"path": str(here)}}).execute()
+    return found
+
+
+def page(notebook: Any, name: str, folder: Path) -> str:
+    """The executed notebook as Markdown; its pictures go into the folder."""
+    parts = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            parts.append(cell.source)
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        for output in cell.outputs:
+            shown = output.get("data", {})
+            if "image/png" in shown:
+                picture = folder / f"{name}_{len(parts)}.png"
+                picture.write_bytes(base64.b64decode(shown["image/png"]))
+                parts.append(f"![]({picture.name})")
+            elif "text/html" in shown:
+                parts.append(re.sub(r"\s*\n\s*", " ", shown["text/html"]).strip())  # a line by itself: Markdown leaves it as it is
+            elif text := COLOURS.sub("", output.get("text", shown.get("text/plain", ""))).strip():
+                parts.append(f"```text\n{text}\n```")
+    return "\n\n".join(parts) + "\n"
