@@ -85,6 +85,15 @@ def test_an_episode_ends_when_the_task_is_over_or_the_fmu_fails(chain: Path) -> 
     env.close()
 
 
+@pytest.mark.parametrize("action", (["a", "b"], [1.0], [np.nan, 0.0]), ids=str)
+def test_an_action_that_is_none(chain: Path, action: Any) -> None:
+    env = environment(chain)
+    env.reset(seed=0)
+    with pytest.raises(UserError, match="must be 2 finite numbers"):
+        env.step(action)
+    env.close()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     (

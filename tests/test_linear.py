@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command_line import done, refused
 from scipy.io import loadmat
+from scipy.linalg import solve_continuous_are
 from scipy.special import jn_zeros
 
 from mechfmu import Exoskeleton, LinkChain, SphericalArm
@@ -26,7 +27,7 @@ def test_matrices_are_differences(mechanism: Mechanism) -> None:
     random = np.random.default_rng(5)
     at = start_point(mechanism)
     x, u = at.x + 0.1 * random.normal(size=at.x.size), random.normal(size=at.u.size)
-    linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p))
+    linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p), energies=True)
     f = engine("numpy", mechanism)
     for function, by_x, by_u in ((f.rates, linear.A, linear.B), (f.outputs, linear.C, linear.D)):
         for matrix, size, move_x in ((by_x, x.size, True), (by_u, u.size, False)):
@@ -128,7 +129,23 @@ def test_the_command_and_its_files(tmp_path: Path) -> None:
     earth, lunar, start = np.load(tmp_path / "a.npz"), loadmat(tmp_path / "a.mat"), json.loads((tmp_path / "a.json").read_text())
     assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=1e-12)
     assert list(earth["states"]) == start["states"] and start["states"][0] == "joint[1].angle"
+    assert earth["x0"] == pytest.approx([-np.pi / 2, 0.0], abs=1e-9) and len(start["y0"]) == len(start["outputs"])
     assert earth["B"].shape == (len(earth["states"]), len(earth["inputs"])) and earth["D"].shape == (len(earth["outputs"]), len(earth["inputs"]))
+
+
+def test_a_controller_is_designed_with_what_is_chosen() -> None:
+    """Without the energies, which nothing depends on, the Riccati equation has a solution, and the closed loop is stable."""
+    rods = LinkChain(links=2)
+    point = trim(rods, {"joint[1].angle_start": np.pi / 2}, hold=["joint[1].angle", "joint[2].angle"])
+    linear = linearize(rods, point=point).select(inputs=["joint[2].torque", "joint[1].torque"], outputs=["tip.x"])
+    assert linear.states == ("joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate") and linear.C.shape == (1, 4)
+    assert linear.x0[0] == np.pi / 2 and linear.y0 == pytest.approx([0.0], abs=1e-12) and max(m[0].real for m in linear.modes()) > 1
+    riccati = solve_continuous_are(linear.A, linear.B, np.eye(4), np.eye(2))
+    assert np.linalg.eigvals(linear.A - linear.B @ linear.B.T @ riccati).real.max() < -1
+    whole = linearize(rods, point=point)
+    assert np.array_equal(whole.B[:, [whole.inputs.index(n) for n in linear.inputs]], linear.B)
+    with pytest.raises(UserError, match=r"no tip\.z; did you mean tip"):
+        whole.select(outputs=["tip.z"])
 
 
 @pytest.mark.parametrize(

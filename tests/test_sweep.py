@@ -103,6 +103,7 @@ def test_all_runs_and_then_none(chain: Path, truth: np.ndarray, tmp_path: Path) 
     told: list[tuple[int, int]] = []
     result = sweep(chain, SWING, tmp_path, workers=2, progress=lambda *n: told.append(n))
     assert right(result, truth)
+    assert parquet.read_table(tmp_path).num_rows == SWING.runs, "the folder as a whole is a table to others"
     assert told[0] == (0, 0) and told[-1] == (SWING.runs, 0) and [n for n, _ in told] == sorted(n for n, _ in told)
     files = {f: f.stat().st_mtime_ns for f in parts(tmp_path)}
     again: list[tuple[int, int]] = []
@@ -174,24 +175,27 @@ def toml(folder: Path, **changes: str) -> Path:
     return file
 
 
-def test_a_killed_client_goes_on_where_it_was(chain: Path, tmp_path: Path) -> None:
-    spec = read_spec(toml(tmp_path, **{"450": "3000"}))
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGINT), ids=("killed", "interrupted"))
+def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Path, how: signal.Signals) -> None:
+    spec = read_spec(toml(tmp_path, **{"450": "2000"}))
     command = [sys.executable, "-m", "mechfmu", "sweep", str(chain), "swing.toml", "--workers", "2"]
-    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not parts(tmp_path / "swing_results"):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    os.killpg(process.pid, how)  # as Ctrl-C in a terminal does: the workers, too
+    _, said = process.communicate()
+    if how == signal.SIGINT:
+        assert process.returncode == 130 and said.startswith("mechfmu sweep: interrupted after") and said.count("\n") == 1
     there = parts(tmp_path / "swing_results")
-    assert 0 < parquet.read_table([str(f) for f in there]).num_rows < 3000
+    assert 0 < parquet.read_table([str(f) for f in there]).num_rows < 2000
     before = {f: f.read_bytes() for f in there}
     done("sweep", chain, "swing.toml", "--plot", "swing.png", folder=tmp_path)
     assert all(f.read_bytes() == content for f, content in before.items())
     results, _ = Runner(chain).chunk(spec, spec.cases())
     table = parquet.read_table([str(f) for f in parts(tmp_path / "swing_results")]).sort_by("run")
-    assert table["run"].to_pylist() == list(range(3000))
+    assert table["run"].to_pylist() == list(range(2000))
     assert all(np.array_equal(np.asarray(table[name]), results[:, j]) for j, name in enumerate(spec.columns))
 
 
@@ -280,6 +284,9 @@ def test_cases_from_a_table(tmp_path: Path) -> None:
     spec = read_spec(file)
     assert spec.names == ["gravity", "joint[1].angle_start"] and spec.step == 0.01
     assert spec.cases().tolist() == [[1.62, 0.5], [9.81, -0.5]]
+    (tmp_path / "cases.csv").write_text("gravity,joint[1].angle_start\n1.62,0.5\n9.81,half\n")
+    with pytest.raises(UserError, match=r"line 3, joint\[1\].angle_start: half is no number"):
+        read_spec(file)
 
 
 @pytest.mark.parametrize(

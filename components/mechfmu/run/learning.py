@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from ..mechanisms import UserError, near
 from .runner import Runner
 from .simulate import read_description, start_value, times
+
+try:
+    import gymnasium
+except ImportError:
+    raise ImportError('learning needs Gymnasium: in the checkout  pip install ".[learn]"') from None
 
 Seen = Mapping[str, float]
 
@@ -24,7 +28,7 @@ Seen = Mapping[str, float]
 class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     """One episode is one run of the FMU from 0 to `stop` in steps of `step`.
 
-    actions        inputs and their limits: {"joint[1].torque": (-20, 20)}
+    actions        inputs and their limits, beyond which actions are cut off: {"joint[1].torque": (-20, 20)}
     observations   outputs, in the order of the observation array
     reward         of what is seen after a step, by name, and the action that led there
     start          parameters and inputs: a number, or (low, high) to draw one at every reset
@@ -69,10 +73,13 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._observe(), {"time": 0.0, "start": drawn}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        fmu = self._runner.fmu
+        fmu, limits = self._runner.fmu, self.action_space
         info: dict[str, Any] = {}
+        wanted = np.asarray(action)
+        if wanted.shape != limits.shape or not np.issubdtype(wanted.dtype, np.number) or not np.isfinite(wanted).all():
+            raise UserError(f"the action {action}: must be {len(self._actions)} finite number{'s' * (len(self._actions) > 1)}")
+        fmu.setReal(self._actions, np.clip(wanted, limits.low, limits.high).tolist())  # type: ignore[attr-defined]
         try:
-            fmu.setReal(self._actions, np.clip(action, self.action_space.low, self.action_space.high).tolist())  # type: ignore[attr-defined]
             fmu.doStep(self._t, self._step)
             self._t += self._step
             failed = False

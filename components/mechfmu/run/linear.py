@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Linear:
-    """A linear system with the names of its variables."""
+    """A linear system with the names of its variables, and their values x0, u0, y0 at the point `point`."""
 
     A: np.ndarray
     B: np.ndarray
@@ -49,7 +49,16 @@ class Linear:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    point: Point
+    x0: np.ndarray
+    u0: np.ndarray
+    y0: np.ndarray
+    point: Point = field(repr=False)
+
+    def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
+        """The same system with these inputs and outputs alone, in this order; None: with all."""
+        u, y = (_places(chosen, known) for chosen, known in ((inputs, self.inputs), (outputs, self.outputs)))
+        kept_inputs, kept_outputs = tuple(self.inputs[i] for i in u), tuple(self.outputs[i] for i in y)
+        return replace(self, B=self.B[:, u], C=self.C[y], D=self.D[np.ix_(y, u)], u0=self.u0[u], y0=self.y0[y], inputs=kept_inputs, outputs=kept_outputs)
 
     def modes(self) -> list[tuple[complex, float, float]]:
         """Eigenvalue, frequency in Hz and damping ratio of every mode, slowest first; pairs appear once."""
@@ -60,7 +69,7 @@ class Linear:
     def save(self, file: str | Path) -> Path:
         """As .npz (NumPy), .mat (MATLAB, Octave) or .json."""
         path = Path(file)
-        matrices = {name: getattr(self, name) for name in "ABCD"}
+        matrices = {name: getattr(self, name) for name in ("A", "B", "C", "D", "x0", "u0", "y0")}
         names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
         try:
             if path.suffix == ".npz":
@@ -85,12 +94,25 @@ def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) ->
     return Point(float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float))
 
 
-def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None) -> Linear:
-    """The mechanism linearised where it starts, or at another point (of `trim`, for instance)."""
+def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None, energies: bool = False) -> Linear:
+    """The mechanism linearised where it starts, or at another point (of `trim`, for instance).
+
+    energies   keep the states energy.*, which only count what goes in and out: nothing depends on them, so no controller can be designed with them
+    """
     at = point or start_point(mechanism, start)
     A, B, C, D, _ = _jacobians(mechanism, at)
+    y0 = engine("casadi", mechanism).outputs(at.t, at.x, at.d, at.u, at.p)
     names = {role: tuple(s.name for s in mechanism.table.of(role)) for role in ("state", "input", "output")}
-    return Linear(A, B, C, D, names["state"], names["input"], names["output"], at)
+    kept = [i for i, name in enumerate(names["state"]) if energies or not name.startswith("energy.")]
+    states = tuple(names["state"][i] for i in kept)
+    return Linear(A[np.ix_(kept, kept)], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, at)
+
+
+def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:
+    for name in chosen or ():
+        if name not in known:
+            raise UserError(f"the linear system has no {name}{near(name, known)}")
+    return list(range(len(known))) if chosen is None else [known.index(name) for name in chosen]
 
 
 def _jacobians(mechanism: Mechanism, at: Point) -> list[np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import keyword
 import re
 from pathlib import Path
 from string import Template
@@ -23,6 +25,8 @@ def write_skeleton(key: str, parent: Path) -> list[Path]:
     folder = parent / key
     if folder.exists() or (parent / f"test_{key}.py").exists():
         raise UserError(f"{folder} or test_{key}.py exists already: nothing was written")
+    if keyword.iskeyword(key) or importlib.util.find_spec(key):
+        raise UserError(f"{key} means something else in Python already: choose another name")
     make_folder(folder)
     name = "".join(word.capitalize() for word in key.split("_"))
     words = {"key": key, "name": name, "title": key.replace("_", " ").capitalize()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import shutil
+import signal
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -183,6 +184,11 @@ class Runner:
     def _get(self, variable: Any) -> float:
         kind = "Integer" if variable.type == "Enumeration" else variable.type
         return float(getattr(self.fmu, f"get{kind}")([variable.valueReference])[0])
+
+
+def dask_setup(worker: Any) -> None:
+    """Called by local workers when they start. Ctrl-C reaches all processes of a terminal; these leave it to the client, who closes them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @lru_cache(maxsize=4)

@@ -23,13 +23,16 @@ import numpy as np
 
 from ..mechanisms import UserError
 from ..packaging.archive import make_folder
+from . import runner
 from .runner import check_spec, run_chunk, units_of
 from .sweep_spec import Spec
 
 FIRST, SECONDS, MOST = 20, 0.3, 1000  # runs in the first chunks; what later ones shall take; runs in any chunk
 AHEAD = 3  # chunks per worker under way
 DEATHS = 2  # of workers that had nothing but this run, until it is blamed
-MANIFEST = "sweep.json"
+MANIFEST = "_sweep.json"  # names with an underscore are no data to whoever reads the folder as one Parquet table
+
+ANEW = "choose another folder, or begin anew with --restart (in Python restart=True)"
 
 Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
 
@@ -73,6 +76,11 @@ def sweep(
     """
     if engine not in ("fmu", "c"):
         raise UserError(f"engine {engine}: must be fmu or c")
+    try:
+        import distributed  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise UserError(f'sweeps need Dask and Parquet, but {error.name} is not there: in the checkout  pip install ".[sweep]"') from None
     if workers is not None and workers < 1:
         raise UserError(f"workers {workers}: must be at least 1")
     check_spec(spec, fmu)
@@ -110,12 +118,12 @@ def _claim(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], re
         try:
             found = json.loads(manifest.read_text())["identity"]
         except (ValueError, KeyError, TypeError):
-            raise UserError(f"{manifest} is damaged: choose another folder, or restart the sweep") from None
+            raise UserError(f"{manifest} is damaged: {ANEW}") from None
         if found != identity:
-            raise UserError(f"{folder} holds the results of another sweep: choose another folder, or restart the sweep")
+            raise UserError(f"{folder} holds the results of another sweep: {ANEW}")
         return
     if parts(folder):
-        raise UserError(f"{folder} holds results of unknown origin: choose another folder, or restart the sweep")
+        raise UserError(f"{folder} holds results of unknown origin: {ANEW}")
     temporary = manifest.with_suffix(".new")
     temporary.write_text(json.dumps({"identity": identity, "runs": spec.runs, "units": {n: units.get(n, "") for n in (*spec.names, *spec.record)}}, indent=1))
     temporary.replace(manifest)
@@ -146,8 +154,9 @@ def _write(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, result
     columns: dict[str, Any] = {"run": runs}
     columns |= dict(zip(spec.names, cases.T, strict=True)) | dict(zip(spec.columns, results.T, strict=True)) | {"reason": list(reasons)}
     file = folder / f"part-{runs[0]:09d}-{len(runs)}.parquet"
-    parquet.write_table(pa.table(columns), file.with_suffix(".new"))
-    file.with_suffix(".new").replace(file)
+    unfinished = folder / f".{file.name}"
+    parquet.write_table(pa.table(columns), unfinished)
+    unfinished.replace(file)
 
 
 # --- Dask -----------------------------------------------------------------------------------------------------------------
@@ -156,10 +165,8 @@ def _write(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, result
 @contextmanager
 def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     """A client of the cluster at this address, or of one made here."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise UserError("sweeps need Dask: pip install mechfmu[sweep]") from None
+    from distributed import Client, LocalCluster
+
     if scheduler is None:
         with (
             _main_hidden(),
@@ -167,9 +174,10 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=50,
                 memory_limit=0,
+                preload=[runner.__name__],
                 scheduler_kwargs={"allowed_failures": 0},  # we try again ourselves, with smaller chunks
             ) as cluster,
             Client(cluster) as client,

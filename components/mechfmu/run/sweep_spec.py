@@ -207,7 +207,11 @@ def _table(file: Path) -> dict[str, list[float]]:
     for line, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise UserError(f"{file}: line {line} has {len(row)} values, not {len(rows[0])}")
+    return {name.strip(): [_number(row[k], f"{file}: line {line}, {name.strip()}") for line, row in enumerate(rows[1:], 2)] for k, name in enumerate(rows[0])}
+
+
+def _number(text: str, where: str) -> float:
     try:
-        return {name.strip(): [float(row[k]) for row in rows[1:]] for k, name in enumerate(rows[0])}
-    except ValueError as error:
-        raise UserError(f"{file}: {error}") from None
+        return float(text)
+    except ValueError:
+        raise UserError(f"{where}: {text.strip() or 'nothing'} is no number") from None
