@@ -85,6 +85,19 @@ def test_an_episode_ends_when_the_task_is_over_or_the_fmu_fails(chain: Path) -> 
     env.close()
 
 
+def test_an_episode_can_be_looked_at(chain: Path, tmp_path: Path) -> None:
+    env = environment(chain, record=True)
+    _, info = env.reset(seed=1)
+    seen = [env.step(np.array([1.0, -1.0]))[0] for _ in range(5)]
+    episode = env.episode()
+    assert len(episode.t) == 6 and np.array_equal(episode["joint[1].angle"][1:], np.array(seen)[:, 0]) and set(episode.inputs["joint[1].torque"][1:]) == {1.0}
+    assert episode.constants["gravity"] == 1.62 and episode.constants["joint[1].angle_start"] == info["start"]["joint[1].angle_start"]
+    assert episode.animate(tmp_path / "episode.html").stat().st_size > 10_000
+    env.close()
+    with pytest.raises(UserError, match="record=True"):
+        environment(chain).episode()
+
+
 @pytest.mark.parametrize("action", (["a", "b"], [1.0], [np.nan, 0.0]), ids=str)
 def test_an_action_that_is_none(chain: Path, action: Any) -> None:
     env = environment(chain)

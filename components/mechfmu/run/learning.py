@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..mechanisms import UserError, near
+from .result import Result
 from .runner import Runner
-from .simulate import read_description, start_value, times
+from .simulate import constants_of, read_description, seen_mechanism, shown_as, start_value, times
 
 try:
     import gymnasium
@@ -33,6 +34,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     reward         of what is seen after a step, by name, and the action that led there
     start          parameters and inputs: a number, or (low, high) to draw one at every reset
     ended          tells from what is seen that the task is over (success or a fall), which ends the episode
+    record         keep all outputs of the present episode, to plot and animate it: env.episode().animate("episode.html")
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -40,6 +42,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def __init__(
         self, fmu: str | Path, actions: Mapping[str, tuple[float, float]], observations: Sequence[str], reward: Callable[[Seen, np.ndarray], float],
         start: Mapping[str, Any] | None = None, ended: Callable[[Seen], bool] = lambda seen: False, stop: float = 10.0, step: float = 0.02,
+        record: bool = False,
     ):  # fmt: skip
         description = read_description(fmu)
         variables = {v.name: v for v in description.modelVariables}
@@ -58,6 +61,9 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
                 raise UserError(f"{name}: the limits of an action must be two finite numbers, the lower one first")
         times(0.0, stop, step)
         self._runner = Runner(Path(fmu))
+        self._fmu, self._description = fmu, description
+        self._rows: list[list[float]] = []
+        self._recorded = [v for v in description.modelVariables if v.causality in ("output", "input") and v.type == "Real"] if record else []
         self._actions = [variables[name].valueReference for name in actions]
         self._observations, self._names = [variables[name].valueReference for name in observations], list(observations)
         self._reward, self._ended, self._stop, self._step, self._t = reward, ended, stop, step, 0.0
@@ -69,7 +75,8 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         super().reset(seed=seed)
         drawn = {name: self.np_random.uniform(*value) if isinstance(value, tuple) else value for name, value in self._start.items()}
         self._runner.begin(drawn)
-        self._t = 0.0
+        self._t, self._drawn, self._rows = 0.0, drawn, []
+        self._record()
         return self._observe(), {"time": 0.0, "start": drawn}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -83,12 +90,26 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             fmu.doStep(self._t, self._step)
             self._t += self._step
             failed = False
+            self._record()
         except Exception:  # the FMU cannot go on from here: the episode is over
             failed, info["reason"] = True, self._runner.said
         observation = self._observe()
         seen = dict(zip(self._names, observation.tolist(), strict=True))
         over = failed or bool(self._ended(seen))
         return observation, float(self._reward(seen, action)), over, self._t >= self._stop - 1e-9 * self._step, {**info, "time": self._t}
+
+    def _record(self) -> None:
+        if self._recorded:
+            self._rows.append([self._t, *self._runner.fmu.getReal([v.valueReference for v in self._recorded])])
+
+    def episode(self) -> Result:
+        """The present episode, as far as it has come."""
+        if not self._rows:
+            raise UserError("there is no episode: make the environment with record=True, and reset it")
+        t, *columns = np.array(self._rows).T
+        signals, inputs = ({v.name: c for v, c in zip(self._recorded, columns, strict=True) if v.causality == kind} for kind in ("output", "input"))
+        shown = {v.name: shown_as(v, self._description) for v in self._recorded}
+        return Result(self._description.modelName, t, signals, shown, constants_of(self._description, self._drawn), seen_mechanism(self._fmu), inputs)
 
     def _observe(self) -> np.ndarray:
         return np.array(self._runner.fmu.getReal(self._observations), dtype=np.float64)

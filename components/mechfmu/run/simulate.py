@@ -9,7 +9,7 @@ import json
 import math
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,12 @@ import fmpy
 import numpy as np
 from fmpy.model_description import ModelDescription
 
-from ..mechanisms import Mechanism, UserError, make, near
+from ..mechanisms import Mechanism, UserError, add_folder, make, near
+from ..mechanisms import names as mechanism_names
 from .result import Result, Shown, shown
+from .scene import Absent
 
+Input = float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]  # a number, a function of time, or a table of times and values
 Progress = Callable[[float], None]  # told the simulation time now and then
 
 
@@ -52,24 +55,21 @@ def pace(factor: float, progress: Progress) -> Progress:
 
 def simulate_mechanism(
     mechanism: Mechanism, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None,
-    inputs: Mapping[str, Callable[[float], float]] | None = None, tolerance: float | None = None, engine: str = "casadi",
+    inputs: Mapping[str, Input] | None = None, tolerance: float | None = None, engine: str = "casadi",
     progress: Progress = lambda t: None,
 ) -> Result:  # fmt: skip
-    """Simulate without an FMU.
-
-    start    parameters and constant inputs by name;  inputs   functions of time by name, held over each step
-    """
+    """Simulate without an FMU; see Mechanism.simulate."""
     from ..engines.instance import make_instance  # SciPy and CasADi, which running an FMU does not need
 
     table = mechanism.table
-    driven = {scalar: (inputs or {})[scalar.name] for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
+    driven = {scalar: over_time(scalar.name, (inputs or {})[scalar.name]) for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
     instance = make_instance(mechanism, start, engine)
     grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
     outputs, driving = table.of("state", "discrete", "output"), table.of("input")
     recorded = [*outputs, *driving]
 
     def drive(t: float) -> None:
-        instance.set(list(driven), [float(f(t)) for f in driven.values()])
+        instance.set(list(driven), [f(t) for f in driven.values()])
 
     drive(0.0)
     instance.initialize(tolerance=tolerance)
@@ -85,6 +85,30 @@ def simulate_mechanism(
         mechanism.name, grid, {s.name: data[s.name] for s in outputs}, {s.name: shown(s.unit) for s in outputs}, constants, mechanism,
         {s.name: data[s.name] for s in driving},
     )  # fmt: skip
+
+
+def over_time(name: str, given: Any) -> Callable[[float], float]:
+    """An input as a function of time, whatever it was given as."""
+    if callable(given):
+
+        def called(t: float) -> float:
+            value = given(t)
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                raise UserError(f"input {name}: its function gave {value!r} at t = {t:g} s, which is no number") from None
+
+        return called
+    try:
+        if np.ndim(given) == 0:
+            number = float(given)
+            return lambda t: number
+        at, values = (np.asarray(row, dtype=float) for row in given)
+    except (TypeError, ValueError):
+        raise UserError(f"input {name}: must be a number, a function of time, or a table (times, values), not {given!r:.60}") from None
+    if at.ndim != 1 or at.shape != values.shape or not len(at) or not np.isfinite([at, values]).all() or np.any(np.diff(at) < 0):
+        raise UserError(f"input {name}: a table is two rows of equally many finite numbers: times, which do not go back, and values")
+    return lambda t: float(np.interp(t, at, values))
 
 
 def read_description(fmu: str | Path) -> ModelDescription:
@@ -149,13 +173,17 @@ def simulate_fmu(
         own = [line.partition("] ")[2] for line in said.getvalue().splitlines() if line.startswith("[")]
         raise UserError(f"{Path(fmu).name} did not run to the end: {(own or complaints or [str(error)])[-1]}") from None
     names = [n for n in data.dtype.names if n != "time"]
-    constants = {v.name: float(v.start) for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
-    constants |= {k: float(v) for k, v in values.items() if k in constants}
     return Result(
         description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
-        {n: shown_as(variables[n], description) for n in names}, constants, mechanism_of(fmu),
+        {n: shown_as(variables[n], description) for n in names}, constants_of(description, values), seen_mechanism(fmu),
         _driven(variables, inputs, values, np.asarray(data["time"])),
     )  # fmt: skip
+
+
+def constants_of(description: ModelDescription, values: Mapping[str, Any]) -> dict[str, float]:
+    """The parameters of a run in which these values were set."""
+    usual = {v.name: v.start for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
+    return {name: float(values.get(name, start)) for name, start in usual.items()}
 
 
 def start_value(variable: Any, value: Any) -> Any:
@@ -177,13 +205,30 @@ def start_value(variable: Any, value: Any) -> Any:
 
 
 def mechanism_of(fmu: str | Path) -> Mechanism | None:
-    """The mechanism an FMU was built from, when mechfmu built it."""
+    """The mechanism an FMU was built from; None: mechfmu did not build it. One's own is looked for in the current folder, where `build` found it, too."""
     with zipfile.ZipFile(fmu) as archive:
         try:
             model = json.loads(archive.read("resources/model.json"))
-            return make(model["mechanism"], **model["options"])
+            key, options = str(model["mechanism"]), dict(model["options"])
         except (KeyError, TypeError, ValueError):
             return None
+    name = Path(fmu).name
+    if key not in mechanism_names():
+        if not (key.isidentifier() and (Path(key) / "model.py").is_file()):
+            raise UserError(f"{name} was built from a mechanism {key} that is not here: run the command in the folder that holds {key}")
+        add_folder(key)
+    try:
+        return make(key, **options)
+    except UserError as error:
+        raise UserError(f"{name} was built from another version of the mechanism {key}: {error}") from None
+
+
+def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
+    """The same for drawing: an FMU runs whatever became of the mechanism it was built from."""
+    try:
+        return mechanism_of(fmu)
+    except Exception as error:  # one's own model may be half changed
+        return Absent(f"{Path(fmu).name} cannot be drawn: {error}")
 
 
 def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:
@@ -240,5 +285,5 @@ def shown_as(variable: Any, description: ModelDescription) -> Shown:
         if known.name == unit:
             for d in known.displayUnits:
                 if d.name == display:
-                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0))
+                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0), unit)
     return Shown(unit or "")

@@ -165,11 +165,13 @@ def _write(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, result
 @contextmanager
 def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     """A client of the cluster at this address, or of one made here."""
+    import dask
     from distributed import Client, LocalCluster
 
     if scheduler is None:
         with (
             _main_hidden(),
+            dask.config.set({"distributed.worker.profile.enabled": False}),  # looking into workers a hundred times a second slows them down
             LocalCluster(
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,

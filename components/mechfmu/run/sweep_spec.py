@@ -115,12 +115,11 @@ class Spec:
         if self.method == "grid":
             axes = [v.at(np.linspace(0.0, 1.0, v.count)) if isinstance(v, Range) else np.array(v, dtype=float) for v in self.vary.values()]
             return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
-        if self.method == "random":
-            places = np.random.default_rng(self.seed).random((self.count, len(self.vary)))
-        else:
-            from scipy.stats import qmc
-
-            places = qmc.LatinHypercube(len(self.vary), rng=np.random.default_rng(self.seed)).random(self.count)
+        random = np.random.default_rng(self.seed)
+        places = random.random((self.count, len(self.vary)))
+        if self.method == "latin_hypercube":  # in every column one value in each of `count` equal layers; scipy.stats has it, but takes a second to import
+            layers = np.tile(np.arange(self.count)[:, None], len(self.vary))
+            places = (random.permuted(layers, axis=0) + places) / self.count
         columns = zip(self.vary.values(), places.T, strict=True)
         return np.stack([v.at(c) if isinstance(v, Range) else np.array(v, dtype=float)[(c * len(v)).astype(int)] for v, c in columns], axis=1)
 
