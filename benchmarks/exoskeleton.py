@@ -2,7 +2,7 @@
 
     python benchmarks/exoskeleton.py [--quick]
 
-For Linux with g++; needs `pip install mechfmu[native,bench]`. All contenders get the same random states, and figures are shown only when all computed
+For Linux with g++; needs `pip install ".[native,bench]"`. All contenders get the same random states, and figures are shown only when all computed
 the same accelerations. The exit status is 1 when they did not, or when one of the requirements at the end is missed.
 """
 

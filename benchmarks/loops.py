@@ -50,7 +50,7 @@ def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
 def package_folder(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
-        sys.exit(f"the Python package {name} is missing: pip install mechfmu[native,bench]")
+        sys.exit(f"the Python package {name} is missing: pip install '.[native,bench]'")
     return Path(spec.origin).parent
 
 

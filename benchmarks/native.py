@@ -2,7 +2,7 @@
 
     python benchmarks/native.py [--quick] [--build]
 
-For Linux with g++; needs `pip install mechfmu[native,bench]`. The loops stand in benchmarks/c; they are compiled at the first run and kept
+For Linux with g++; needs `pip install ".[native,bench]"`. The loops stand in benchmarks/c; they are compiled at the first run and kept
 in mechfmu's cache. All contenders get the same random states, and figures are shown only when all computed the same accelerations. The
 exit status is 1 when they did not, or when one of the requirements at the end is missed.
 """

@@ -2,7 +2,7 @@
 
     python benchmarks/sweep.py [--runs 10000]
 
-Needs `pip install mechfmu[native,sweep]`. The sweep runs on two local workers, once undisturbed and once with a worker killed on the way, then the whole
+Needs `pip install ".[native,sweep]"`. The sweep runs on two local workers, once undisturbed and once with a worker killed on the way, then the whole
 command killed, then continued. The exit status is 1 when a requirement at the end is missed.
 """
 

@@ -2,7 +2,7 @@
 
     python benchmarks/trees.py [--quick] [--build]
 
-For Linux with g++; needs `pip install mechfmu[native,bench,test]`. All contenders get the same random states, and figures are shown only when
+For Linux with g++; needs `pip install ".[native,bench,dev]"`. All contenders get the same random states, and figures are shown only when
 all computed the same accelerations. The exit status is 1 when they did not, or when one of the requirements at the end is missed.
 """
 

@@ -1,4 +1,4 @@
-"""What the documentation tool does beside its usual work: links to files of the project that are no pages, pages that stand elsewhere in it, formulas."""
+"""What the documentation tool does beside its usual work: pages that stand elsewhere in the project, examples as pages, links to other files, formulas."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+LANGUAGES = {".py": "python", ".toml": "toml", ".urdf": "xml"}
+EXAMPLES = {f: f"{f.relative_to(ROOT).as_posix()}.md" for f in sorted((ROOT / "examples").rglob("*")) if f.suffix in LANGUAGES and f.stat().st_size}
 FORMULA = re.compile(r"(?P<code>^```.*?^```$|`[^`\n]+`)|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\s](?:[^$]*[^$\s])?)\$", re.MULTILINE | re.DOTALL)
 KEPT = "formula-{}-kept"  # stands for a formula while Markdown is at work, which would take underscores for emphasis
 
@@ -20,11 +22,14 @@ KEPT = "formula-{}-kept"  # stands for a formula while Markdown is at work, whic
 def on_files(files: Files, config: Any) -> Files:
     for page, source in ELSEWHERE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    for example, page in EXAMPLES.items():
+        text = f"# {example.name}\n\n`{example.relative_to(ROOT).as_posix()}`\n\n```{LANGUAGES[example.suffix]}\n{example.read_text(encoding='utf-8')}```\n"
+        files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """A link to a source file becomes its name, after a look whether the file is there. Formulas are put aside."""
+    """A link to a file that is no page becomes the file's name, after a look whether it is there. Formulas are put aside."""
     page.formulas = []
 
     def aside(found: re.Match[str]) -> str:
@@ -34,23 +39,24 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
         return KEPT.format(len(page.formulas) - 1)
 
     markdown = FORMULA.sub(aside, markdown)
-    source = page.file.src_uri
+    source, docs = page.file.src_uri, Path(config["docs_dir"]).resolve()
     here = ROOT if source in ELSEWHERE else ROOT / "docs" / Path(source).parent
 
     def plain(link: re.Match[str]) -> str:
         text, target = link[1], link[2]
         path, _, anchor = target.partition("#")
-        if re.match(r"[a-z]+:", target) or not path or (Path(config["docs_dir"], source).parent / path).exists():
+        if re.match(r"[a-z]+:", target) or not path:
             return link[0]
-        place = (here / path).resolve()
-        if place.parent == ROOT / "docs" and place.name in ELSEWHERE:
+        inside, place = (docs / Path(source).parent / path).resolve(), (here / path).resolve()
+        if docs in inside.parents and (inside.exists() or inside.name in ELSEWHERE):
             return link[0]
         if not place.exists():
             raise PluginError(f"{source}: there is no file {path}")
-        if place.parent == ROOT and place.name in PAGES:
-            return f"[{text}]({'../' * source.count('/')}{PAGES[place.name]}{'#' + anchor if anchor else ''})"
+        shown = PAGES.get(place.name) if place.parent == ROOT else EXAMPLES.get(place)
         if ROOT / "docs" in place.parents:
-            return f"[{text}]({'../' * source.count('/')}{place.relative_to(ROOT / 'docs').as_posix()}{'#' + anchor if anchor else ''})"
+            shown = place.relative_to(ROOT / "docs").as_posix()
+        if shown:
+            return f"[{text}]({'../' * source.count('/')}{shown}{'#' + anchor if anchor else ''})"
         return text if text.startswith("`") else f"{text} (`{place.relative_to(ROOT).as_posix()}`)"
 
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", plain, markdown)

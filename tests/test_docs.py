@@ -16,6 +16,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
 from gallery import FIRST, benchmarks
 
+from mechfmu.mechanisms.units import UNITS
+from mechfmu.run.simulate import simulate_fmu
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]
@@ -29,11 +32,12 @@ ELSEWHERE = {
     "cp -r examples": "would change the project",
     "mechfmu bench": "a measurement",
     "dask ": "test_sweep.py starts a scheduler and workers",
-    "OMSimulator": "is no Python package",
+    "OMSimulator": "is downloaded from elsewhere",
     "eval": "test_new.py asks for completions",
     "apt": "changes the machine",
     "python examples/": "test_examples.py, test_cart_figure.py and test_exo_examples.py run them",
     "python benchmarks/": "measurements",
+    "python -m pytest test_my_mechanism.py": "test_new.py runs the tests of a new mechanism",
     "jupyter lab ": "opens a browser; test_notebooks.py runs the notebooks",
 }
 
@@ -95,7 +99,7 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
     pages = [f for f in (tmp_path / "site").rglob("*.html") if f.name != "404.html"]
     assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
@@ -103,6 +107,20 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert [f.name for f, text in plain.items() if "$" in text or "formula-" in text] == []  # all formulas are drawn
     outside = [link for f in pages for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))]
     assert outside == []  # works offline
+
+
+def test_every_tutorial_ends_with_what_the_fmu_computes(workplace: Path) -> None:
+    """So that readers can tell whether they did it right."""
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "tutorials").glob("*.md")]
+    (command,) = {command for text in pages for command in re.findall(r"^mechfmu simulate out/LinkChain.fmu .*$", text, re.MULTILINE)}
+    start = dict(re.findall(r'--set "(.+?)=(.+?)"', command))
+    result = simulate_fmu(workplace / "out" / "LinkChain.fmu", stop=5.0, start=start)
+    assert len(start) == 2 and "--stop 5 " in command
+    assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [[f"{result['tip.x'][-1]:.5f}"]]
+
+
+def test_all_units_are_listed() -> None:
+    assert f"\n{'  '.join(UNITS)}\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:
