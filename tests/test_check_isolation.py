@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from check_helpers import caught, check_defect
 from check_zoo import DEFECTS, XML, Defect, write_fmu
+from rich.console import Console
 
 from mechfmu.check import description
-from mechfmu.check.checker import CannotCheck, Options, Report, check_fmu
+from mechfmu.check.checker import RULES, CannotCheck, Options, Report, check_fmu
 from mechfmu.check.dynamic import child
 from mechfmu.check.isolation import Limits
+from mechfmu.check.outline import host_platform
+from mechfmu.check.report.as_junit import to_junit
+from mechfmu.check.report.as_text import print_report
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +93,13 @@ def test_without_a_binary_for_this_platform_only_the_file_is_checked(folder: Pat
         files["binaries/darwin32/Zoo.dylib"] = b"\xce\xfa\xed\xfe"
 
     report = check_defect(folder, Defect("", "elsewhere", "", change=elsewhere))
-    assert "no binary for this platform" in report.static_only and "darwin32" in report.static_only
-    assert all(r.skipped == report.static_only for r in report.results if r.rule.id.startswith("D"))
+    assert report.static_only == f"there is none for {host_platform()}, only for darwin32"
+    assert all(r.skipped == f"the binary was not run: {report.static_only}" for r in report.results if r.rule.id.startswith("D"))
     assert not any(r.skipped for r in report.results if r.rule.id.startswith("S"))
-    assert report.exit_status == 0
+    assert report.exit_status == 0 and replace(report, options=Options(strict=True)).exit_status == 2
+    said = Console(file=io.StringIO(), width=200)
+    print_report(report, said)
+    assert f"clean as a file, but the binary was not run: {report.static_only}" in said.file.getvalue()  # type: ignore[attr-defined]
 
 
 # --- hostile files ------------------------------------------------------------------------------------------------------------
@@ -105,6 +115,27 @@ def check_bytes(tmp_path: Path, data: bytes) -> Report:
 def test_what_is_no_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
     report = check_bytes(tmp_path, data)
     assert caught(report) == {"S1"} and report.exit_status == 1
+    assert all(r.skipped for r in report.results[1:]), "what was not looked at has not passed"
+
+
+@pytest.mark.parametrize(
+    "xml, findings, examined, reason",
+    [
+        (b"<fmiModelDescription", {"S1", "S2"}, 2, "cannot be read"),
+        (b"<html/>", {"S1", "S2", "S3"}, 3, "is no model description"),
+        (b'<fmiModelDescription fmiVersion="3.0"/>', {"S1", "S2", "S3"}, 3, "FMI 3.0"),
+    ],
+    ids=["broken", "foreign", "another version"],
+)
+def test_rules_that_found_nothing_to_look_at_are_not_run(xml: bytes, findings: set[str], examined: int, reason: str, tmp_path: Path) -> None:
+    file = tmp_path / "some.fmu"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("modelDescription.xml", xml)
+    report = check_fmu(file)
+    assert caught(report) == findings and not any(r.skipped for r in report.results[:examined])
+    assert all(reason in r.skipped for r in report.results[examined:])
+    cases = ElementTree.fromstring(to_junit([report])).findall("testsuite/testcase")
+    assert [case.find("skipped") is not None for case in cases] == [False] * examined + [True] * (len(RULES) - examined)
 
 
 def test_a_size_that_lies_does_not_help_a_bomb(folder: Path, tmp_path: Path) -> None:

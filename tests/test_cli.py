@@ -13,7 +13,8 @@ from test_model_description import Description
 from tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTEST
 
 from mechfmu import LinkChain, __version__
-from mechfmu.mechanisms import names
+from mechfmu.cli import main
+from mechfmu.mechanisms import find, names
 
 
 def read(file: Path) -> np.ndarray:
@@ -43,6 +44,29 @@ def test_list(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechfmu.cli.OUT.width", 80)
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert all("|".join(o.choices) in text for key in names() for o in find(key).option_list)
+    assert main(["list", "exoskeleton", "--option", "leg1=3"]) == 0
+    text = capsys.readouterr().out
+    assert "leg1    │ 3 " in text and "(default: 2)" in text and "prescribed" in text and "number of links in leg 1" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert main(["list", "--option", "leg1=3"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["native"])
+def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", str(fmu(links=2))]) == 0
+    text = capsys.readouterr().out
+    assert "FMI 2.0, Co-Simulation and Model Exchange" in text and "joint[2].angle_start" in text and "N.m/rad" in text and "local variables" in text
+    assert main(["list", str(fmu(links=2)), "--option", "links=3"]) == 2
+    (tmp_path / "text.fmu").write_text("hello")
+    assert main(["list", str(tmp_path / "text.fmu")]) == 2
+    assert "is no FMU" in capsys.readouterr().err
+
+
 def test_build(kind: str, tmp_path: Path) -> None:
     options = ["--option", "links=2", "--option", "base=moving", "--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
     text = done("build", "link_chain", "-o", "new/folder", "--kind", kind, *options, folder=tmp_path)
@@ -59,6 +83,7 @@ def test_simulate_prints_the_end(fmu: Build, tmp_path: Path) -> None:
     text = done("simulate", fmu(links=2), "--stop", 0.5, folder=tmp_path)
     assert "LinkChain: 50 steps to t = 0.5 s" in text
     assert "joint[2].angle" in text and "deg" in text
+    assert text.splitlines()[-1] == "shown in deg, deg/s, deg/s2; --set and files use rad, rad/s, rad/s2"
     assert not list(tmp_path.iterdir())
 
 
@@ -106,9 +131,9 @@ def test_tolerance_of_the_solver_can_be_set(fmu: Build, tmp_path: Path) -> None:
 
 
 def test_plot_and_animation(fmu: Build, tmp_path: Path) -> None:
-    names = "tip.x,joint[1].angle"
+    names = "tip.x, joint[1].angle"
     text = done("simulate", fmu(links=2), "--stop", 0.5, "--plot", "plot.png", "--signals", names, "--animate", "film.gif", folder=tmp_path)
-    assert "wrote plot.png" in text and "wrote film.gif" in text
+    assert "wrote plot.png" in text and "wrote film.gif" in text and "not drawn" not in text
     with Image.open(tmp_path / "plot.png") as picture:
         assert picture.format == "PNG"
         assert min(picture.size) > 200
@@ -120,7 +145,9 @@ def test_plot_and_animation(fmu: Build, tmp_path: Path) -> None:
 
 def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> None:
     """Progress is for terminals; a log file or a pipe stays clean."""
-    assert mechfmu("simulate", fmu(links=2), "--stop", 0.1, folder=tmp_path).stderr.strip() == ""
+    result = mechfmu("simulate", fmu(links=2), "--stop", 0.1, "--step", 0.1, "--plot", "plot.svg", folder=tmp_path)
+    assert result.stderr.strip() == "" and "1 step to" in result.stdout
+    assert "2 signals not drawn: tip.velocity_x, tip.velocity_y; choose with --signals" in result.stdout
 
 
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ SIMULATE = {
     "unknown signal to plot": (["--plot", "x.png", "--signals", "tip.x,tip.z"], ("tip.z",)),
     "unknown picture format": (["--plot", "x.xyz"], ("x.xyz", "png")),
     "unknown film format": (["--animate", "x.xyz"], ("x.xyz", ".gif")),
+    "unknown table format": (["-o", "x.xlsx"], ("x.xlsx", ".csv or .parquet or .mat")),
     "table below a file": (["-o", "bad.csv/result.csv"], ("bad.csv", "cannot write")),
     "table is a folder": (["-o", "folder"], ("folder", "cannot write")),
 }

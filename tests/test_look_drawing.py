@@ -17,7 +17,8 @@ from chains import off_by
 from command_line import done, refused
 from conftest import Build
 from look_cases import ROBOT, chain, crane, robot_file
-from matplotlib.animation import FFMpegWriter
+from matplotlib import pyplot as plt
+from matplotlib.animation import FFMpegWriter, PillowWriter
 from native_build import extra, tool
 from tolerances import IDENTITY, OTHER_CODE, SAME_NUMBER
 
@@ -29,7 +30,8 @@ from mechfmu.mechanisms.drawing import Drawing, Solid, floor, overlaid
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.urdf import read_urdf
 from mechfmu.run.player import FRAMES_AT_MOST, mesh, player_page
-from mechfmu.run.result import Result
+from mechfmu.run.plot import COLOURS, least_range, not_drawn
+from mechfmu.run.result import Result, Shown
 
 DIFFERENCE = 1e-4  # relative error of a central difference over these steps
 
@@ -349,6 +351,48 @@ def test_films_that_cannot_be_made_are_refused(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(UserError, match="ffmpeg"):
         chain().animate(tmp_path / "film.mp4")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_that_is_interrupted_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(writer: PillowWriter) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PillowWriter, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        chain().animate(tmp_path / "film.gif", fps=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_display_a_file_name_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests have none; Jupyter's way to draw into its pages counts as one."""
+    for show in (chain().plot, chain().animate):
+        with pytest.raises(UserError, match="there is no display: give a file name"):
+            show()
+    monkeypatch.setattr(plt, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    plt.close(chain().plot(["tip.x"]))
+
+
+def test_a_panel_that_is_constant_but_for_rounding_looks_constant(tmp_path: Path) -> None:
+    noise = 1e-10 * np.sin(np.arange(len(chain().t)) ** 2)
+    result = dataclasses.replace(chain(), signals={"flat": 40.0 + noise, "low": 40.0 + 1e-3 * chain().t}, shown=dict.fromkeys(("flat", "low"), Shown("J")))
+    figure = result.plot(["flat"], tmp_path / "flat.png")
+    low, high = figure.axes[0].get_ylim()
+    assert high - low == pytest.approx(4e-5) and low < 40.0 < high
+    assert "e" not in figure.axes[0].yaxis.get_offset_text().get_text() and figure.axes[0].lines[0].get_color() == COLOURS[0]
+    assert result.plot(["flat"], tmp_path / "flat.html").layout.yaxis.range == pytest.approx((low, high))
+    assert result.plot(["flat", "low"], tmp_path / "both.html").layout.yaxis.range is None
+    assert least_range([np.array([np.nan])]) is None and least_range([np.zeros(3)]) is None
+
+
+def test_what_a_plot_leaves_out_is_told(tmp_path: Path) -> None:
+    missing = not_drawn(chain())
+    figure = chain().plot(file=tmp_path / "some.svg")
+    drawn = [line.get_label() for axes in figure.axes for line in axes.lines]
+    assert missing and set(drawn) | set(missing) == set(chain().names)
+    assert figure.axes[0].get_title() == f"LinkChain ({len(drawn)} of {len(chain().names)} signals)"
+    everything = chain().plot(chain().names, tmp_path / "all.svg")
+    assert not not_drawn(chain(), chain().names) and sum(len(axes.lines) for axes in everything.axes) == len(chain().names)
 
 
 def test_mp4(tmp_path: Path) -> None:

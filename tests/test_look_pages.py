@@ -16,6 +16,8 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.ui import Select
 
+from mechfmu.mechanisms import make, names
+from mechfmu.packaging.documentation import index_html
 from mechfmu.run.result import Result
 
 BLUE, GREEN, RED, PURPLE, ORANGE = "#1769aa", "#2b8a3e", "#c2255c", "#862e9c", "#e8890c"  # mechanism, reactions, forces, moments, trail
@@ -349,6 +351,21 @@ def test_the_view_can_be_turned_while_it_plays(round_: Page) -> None:
     round_.browser.find("#play").click()
     round_.seek(1.5)
     assert round_.browser.js(eye) == pytest.approx(turned)
+
+
+# --- documentation ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_mechanisms_own_drawing_is_clipped(browser: Browser, tmp_path: Path) -> None:
+    browser.size(1280, 800)
+    for key in names():
+        (tmp_path / "page.html").write_text(index_html(make(key), {}), encoding="utf-8")
+        browser.open(tmp_path / "page.html")
+        clipped = browser.js("""
+            const outside = (b, frame) => b.left < frame.left || b.right > frame.right || b.top < frame.top || b.bottom > frame.bottom;
+            const clipped = e => outside(e.getBoundingClientRect(), e.closest("svg").getBoundingClientRect());
+            return [...document.querySelectorAll("svg text")].filter(clipped).map(e => e.textContent)""")
+        assert clipped == [], key
 
 
 # --- plots ------------------------------------------------------------------------------------------------------------------

@@ -88,10 +88,12 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments:
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 
-def test_the_systems_compiler_cannot_build_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_systems_compiler_cannot_build_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     other = next(p for p in PLATFORMS if p != host_platform())
     line = refused(capsys, "-o", str(tmp_path), "--compiler", "cc", "--platform", other)
     assert f"builds for {host_platform()} only, not for {other}: use --compiler zig" in line
+    monkeypatch.setattr(compiler, "has_zig", lambda: False)
+    assert "pip install ziglang" in refused(capsys, "-o", str(tmp_path), "--platform", "all")
     assert not list(tmp_path.iterdir())
 
 

@@ -28,8 +28,10 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     )
     assert ruff.returncode == 0, ruff.stdout
     done("build", "heavy_spring", "--kind", "both", "--option", "mass=2", folder=tmp_path)
-    for fmu in ("HeavySpring.fmu", "HeavySpring.python.fmu"):
-        assert "energy.total" in done("simulate", fmu, "--stop", 0.5, folder=tmp_path)
+    assert "energy.total" in done("simulate", "HeavySpring.python.fmu", "--stop", 0.5, folder=tmp_path)
+    done("simulate", "HeavySpring.fmu", "--stop", 0.5, "--animate", "film.html", folder=tmp_path)
+    assert "eigenvalue" in done("linearize", "HeavySpring.fmu", folder=tmp_path)
+    refused("linearize", "../HeavySpring.fmu", folder=tmp_path / "heavy_spring", words=("built from a mechanism heavy_spring that is not here",))
     assert "spring.stiffness" in done("list", "heavy_spring", folder=tmp_path)
     refused("new", "heavy_spring", folder=tmp_path, words=("exists already",))
 
@@ -55,7 +57,13 @@ def test_a_folder_that_hides_a_mechanism_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="argcomplete answers shells of Unix")
-@pytest.mark.parametrize(("line", "expected"), (("mechfmu bui", "build"), ("mechfmu build link", "link_chain"), ("mechfmu simulate --sto", "--stop")))
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    (
+        ("mechfmu bui", "build"), ("mechfmu build link", "link_chain"), ("mechfmu simulate --sto", "--stop"), ("mechfmu build link_chain --option ", "links="),
+        ("mechfmu build --kind ", "both"), ("mechfmu check --only S2,D1", "S2,D12"), ("mechfmu cosim new --ready fig", "figure2"),
+    ),
+)  # fmt: skip
 def test_the_shell_completes(tmp_path: Path, line: str, expected: str) -> None:
     answer = tmp_path / "answer"
     environment = os.environ | {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_STDOUT_FILENAME": str(answer), "IFS": "\n"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 from PIL import Image
 from tolerances import COMMUNICATION_STEP, DEFAULT
 
-from mechfmu import LinkChain
+import mechfmu
+from mechfmu import LinkChain, Tree
 from mechfmu.engines import NAMES
 from mechfmu.mechanisms import UserError
 
@@ -53,6 +56,34 @@ def test_result_by_name() -> None:
     assert result.at(0)("link[1].length") == 0.5
     with pytest.raises(UserError, match="no signal"):
         result["tip.q"]
+
+
+def test_what_is_printed_fits_a_line() -> None:
+    result = LinkChain(links=2).simulate(stop=0.1, step=0.05)
+    assert repr(result) == f"<Result of LinkChain: 3 points to t = 0.1 s, {len(result.names)} signals>"
+    arm = Tree().tree
+    assert repr(arm) == "<Tree ExampleTree: 3 bodies, 6 degrees of freedom, 0 shapes>"
+    brief, other = repr(Tree()), repr(Tree(model=dataclasses.replace(arm, name="ExampleTree2").to_json()))
+    assert len(brief) < 120 and brief != other
+
+
+def test_what_the_editor_offers() -> None:
+    assert {"LinkChain", "WheeledCart", "Tree", "PidController", "mechanisms"} <= set(dir(mechfmu))
+    assert all(hasattr(mechfmu, name) for name in dir(mechfmu))
+    known = [list(inspect.signature(f).parameters)[1:] for f in (LinkChain.simulate, LinkChain.build)]
+    assert known == [
+        ["stop", "step", "start", "inputs", "tolerance", "engine", "progress"], ["folder", "kind", "start", "platforms", "compiler", "progress"],
+    ]  # fmt: skip
+
+
+def test_inputs_as_numbers_functions_and_tables() -> None:
+    def driven(given: object) -> np.ndarray:
+        return LinkChain(links=1).simulate(stop=0.3, step=0.1, inputs={"joint[1].torque": given}).inputs["joint[1].torque"]
+
+    assert driven(3) == pytest.approx([3.0] * 4)
+    for slope in (lambda t: 2 * t, ([0.0, 1.0], [0.0, 2.0])):
+        assert driven(slope) == pytest.approx([0.0, 0.2, 0.4, 0.6])
+    assert driven(np.array([[0.1, 0.2], [1.0, 2.0]])) == pytest.approx([1.0, 1.0, 2.0, 2.0])
 
 
 def test_csv_reads_back_to_the_same_bits(tmp_path: Path) -> None:
@@ -111,5 +142,7 @@ def test_a_result_in_other_formats(tmp_path: Path) -> None:
     assert table.column_names == ["time", *result.names] and np.array_equal(np.asarray(table["joint[1].angle"]), result["joint[1].angle"])
     assert np.array_equal(mat["joint_1_angle"].ravel(), result["joint[1].angle"]) and mat["names"].ravel()[1].item() == result.names[0]
     assert result.save(tmp_path / "r.csv").read_text().startswith("time,joint[1].angle")
+    with pytest.raises(UserError, match=r"must end in \.csv or \.parquet or \.mat"):
+        result.save(tmp_path / "r.xlsx")
     with pytest.raises(UserError, match="cannot write"):
         result.save(tmp_path / "none" / "r.mat")

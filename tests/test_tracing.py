@@ -13,7 +13,7 @@ from tolerances import SAME_NUMBER
 from mechfmu import LinkChain
 from mechfmu.engines import engine
 from mechfmu.engines.tracing import TracingError, numpy_mode, traced
-from mechfmu.mechanisms import Mechanism
+from mechfmu.mechanisms import Mechanism, UserError
 from mechfmu.mechanisms.table import Row
 
 
@@ -48,6 +48,11 @@ class UsesMath(Small):
         return np.stack([math.sin(x[0]) + x[0]])
 
 
+class Decides(Small):
+    def rates(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> Any:
+        return np.stack([-x[0] if x[0] > 1 else x[0]])
+
+
 class HasNaN(Small):
     def outputs(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> Any:
         return np.stack([x[0] * math.nan])
@@ -69,6 +74,27 @@ def test_good_code_is_recorded() -> None:
 def test_silent_nan_is_refused_and_the_function_is_named(bad: type[Small], where: str) -> None:
     with pytest.raises(TracingError, match=rf"^{where}: .*NaN"):
         engine("casadi", bad())
+
+
+def test_a_decision_by_a_value_is_refused_and_its_line_is_named() -> None:
+    with pytest.raises(TracingError, match=r"^tests/test_tracing\.py:\d+: `return .* if x\[0\] > 1 .*` decides by a value.* use np\.where"):
+        engine("casadi", Decides())
+
+
+@pytest.mark.parametrize(
+    ("unit", "role", "text"),
+    (
+        ("Nm/rad", "parameter", r"arm\[1\]\.k: there is no unit Nm/rad; did you mean N\.m/rad\? \(units: s, m, "),
+        ("N", "state", r"arm\[1\]\.k: a state cannot be in N"),
+    ),
+)
+def test_an_unknown_unit_is_refused_and_its_variable_is_named(unit: str, role: Any, text: str) -> None:
+    class Wrong(Small):
+        def rows(self) -> tuple[Row, ...]:
+            return (*super().rows(), Row("k", "arm[{k}].k", role, "wrong", unit, size=2))
+
+    with pytest.raises(UserError, match=f"^{text}"):
+        _ = Wrong().table
 
 
 @pytest.mark.parametrize("before", (0, 1))

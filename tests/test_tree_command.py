@@ -83,6 +83,7 @@ def test_elastic_stops(urdf: Path, tmp_path: Path) -> None:
 
 def test_the_controller(urdf: Path, tmp_path: Path) -> None:
     assert build(urdf, tmp_path / "out", "--controller") == 0
+    assert (tmp_path / "out" / "two_links_controller.python.fmu").is_file()
     found = variables(tmp_path / "out")
     assert found["knee.angle"] == "input"
     assert found["knee.angle_reference"] == "input"
@@ -110,7 +111,9 @@ def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], mon
     said = capsys.readouterr().out
     assert "two_links: base" in said
     assert "knee (revolute) - leg, 2 kg" in said
-    assert "knee.angle_start" in said
+    assert "knee.angle_start" in said and "stops.stiffness" not in said
+    assert main(["list", str(urdf), "--option", "stops=elastic"]) == 0
+    assert "stops.stiffness" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -120,6 +123,8 @@ def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], mon
         (["--option", "stops=rubber"], "stops=rubber: must be one of none, elastic"),
         (["--option", "links=3"], "no option links"),
         (["--controller", "--option", "law=none"], "law=none: must be one of"),
+        (["--controller", "--base", "free"], "joint base is free: it has no motor"),
+        (["--controller", "--base", "moving"], "--base moving is for the tree"),
         (["--start", "knee.angle_start=2"], "knee.angle_start = 2 rad: must be at most 1"),
         (["--start", "hip.angle_start=0"], "has no variable hip.angle_start"),
     ),
@@ -162,7 +167,6 @@ def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_pat
         ("robot.urdf.xacro", "a xacro file must be expanded first: xacro robot.urdf.xacro > robot.urdf"),
         ("robot.XACRO", "a xacro file must be expanded first"),
         ("robot.sdf", "a robot description must end in .urdf or .toml"),
-        ("LinkChain.fmu", "a robot description must end in .urdf or .toml"),
     ),
 )
 @pytest.mark.parametrize("command", ("build", "list"))

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .mechanisms.wheeled_cart.model import WheeledCart as WheeledCart
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), *("".join(word.capitalize() for word in key.split("_")) for key in mechanisms.names())])
+
+
 def __getattr__(name: str) -> type[mechanisms.Mechanism]:
     """`from mechfmu import LinkChain`: every mechanism under its class name, found from the folders."""
     for key in mechanisms.names():

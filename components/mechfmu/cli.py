@@ -6,20 +6,22 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import argcomplete
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.tree import Tree as RichTree
 
 from . import __version__, mechanisms
 from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
 
+DUST = 1e-12  # what rounding leaves of a zero, relative
 PICTURES = (".png", ".svg", ".pdf", ".html")
 
 OUT = Console()
@@ -57,8 +59,16 @@ def make_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"mechfmu {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
 
-    c = commands.add_parser("list", help="the mechanisms, with their options", description="List the mechanisms.", epilog="example: mechfmu list")
-    complete(c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, or the tree in a .urdf or .toml file, with its variables"))
+    c = commands.add_parser(
+        "list",
+        help="the mechanisms, with their options",
+        description="List the mechanisms, or what one of them has.",
+        epilog="example: mechfmu list link_chain --option links=3",
+    )
+    complete(
+        c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables")
+    )
+    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated"), _options)
     c.set_defaults(run=run_list)
 
     c = commands.add_parser(
@@ -67,12 +77,19 @@ def make_parser() -> Parser:
     )  # fmt: skip
     complete(c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"))
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
-    c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
-    c.add_argument("--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated")
-    c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler")
-    c.add_argument("--base", metavar="BASE", help="of a file's tree: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)")
+    kind = c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
+    offer(kind, lambda _, __: ["native", "python", "both"])
+    platform = c.add_argument(
+        "--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated"
+    )
+    offer(platform, lambda _, __: ["linux64", "win64", "darwin64", "all"])
+    offer(c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler"), lambda _, __: ["zig", "cc"])
+    base = c.add_argument(
+        "--base", metavar="BASE", help="of a file's tree: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
+    )
+    offer(base, lambda _, __: ["fixed", "moving", "free"])
     c.add_argument("--controller", action="store_true", help="of a file's tree: write its computed-torque controller instead of the tree itself")
-    c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated")
+    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated"), _options)
     c.add_argument("--start", action="append", default=[], metavar="NAME=VALUE", help="start value of a parameter or input; may be repeated")
     c.set_defaults(run=run_build)
 
@@ -82,10 +99,13 @@ def make_parser() -> Parser:
     )  # fmt: skip
     c.add_argument("fmu", nargs="*", metavar="FMU", help="the FMU files")
     c.add_argument("--rules", action="store_true", help="list the rules and leave")
-    c.add_argument("--only", action="append", default=[], metavar="ID,...", help="only these rules (S: all static, D: all dynamic ones); may be repeated")
-    c.add_argument("--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated")
+    offer(
+        c.add_argument("--only", action="append", default=[], metavar="ID,...", help="only these rules (S: all static, D: all dynamic ones); may be repeated"),
+        _rules,
+    )
+    offer(c.add_argument("--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated"), _rules)
     c.add_argument("--level", default="warning", choices=("error", "warning", "note"), help="the least severe findings that count (default: warning)")
-    c.add_argument("--strict", action="store_true", help="known exceptions count, too")
+    c.add_argument("--strict", action="store_true", help="known exceptions count, too, and a binary that cannot be run here")
     c.add_argument("--json", metavar="FILE", help="write everything that was found into this file")
     c.add_argument("--junit", metavar="FILE", help="write a JUnit report for CI into this file")
     c.add_argument("--html", metavar="FILE", help="write one self-contained page, with plots of failing signals, into this file")
@@ -123,7 +143,7 @@ def make_parser() -> Parser:
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
     c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
     c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
-    c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim")
+    offer(c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim"), lambda _, __: ["fmpy", "libcosim"])
     c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
     c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
     c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs, in the plot and beside the animation")
@@ -132,7 +152,7 @@ def make_parser() -> Parser:
     new.add_argument("--fmu", action="append", default=[], metavar="NAME=FILE", help="an FMU and its name in the system; may be repeated")
     new.add_argument("--connect", action="append", default=[], metavar="A.OUT=B.IN", help="an output feeds an input; may be repeated")
     new.add_argument("--join", action="append", default=[], metavar="A,B", help="connect all outputs and inputs of two FMUs that have equal names")
-    new.add_argument("--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems")
+    offer(new.add_argument("--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems"), _ready)
     c.set_defaults(run=run_cosim)
 
     c = commands.add_parser(
@@ -154,7 +174,7 @@ def make_parser() -> Parser:
         epilog='example: mechfmu linearize link_chain --option links=3 --trim --set "joint[1].angle_start=-1.5" -o chain.mat',
     )  # fmt: skip
     complete(c.add_argument("name", metavar="NAME|FILE|FMU", help="a mechanism, a .urdf or .toml file, or an FMU that mechfmu built"))
-    c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism; may be repeated")
+    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism; may be repeated"), _options)
     c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
     c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
     c.add_argument("--free", action="append", default=[], metavar="NAME", help="with --trim: an input whose value is sought, too; may be repeated")
@@ -185,32 +205,128 @@ def complete(argument: argparse.Action) -> None:
     argument.completer = lambda prefix, **_: [*mechanisms.names(), *argcomplete.FilesCompleter()(prefix)]  # type: ignore[attr-defined]
 
 
+def offer(argument: argparse.Action, words: Callable[[str, argparse.Namespace], Iterable[str]]) -> None:
+    """Let the shell complete a value: `words` are those that fit what was typed of it and the rest of the line."""
+    argument.completer = lambda prefix, parsed_args, **_: list(words(prefix, parsed_args))  # type: ignore[attr-defined]
+
+
+def _options(prefix: str, line: argparse.Namespace) -> list[str]:
+    """The options of the mechanism that the line names, each with its choices."""
+    if os.path.isdir(line.name or ""):  # noqa: PTH112
+        mechanisms.add_folder(line.name)
+    key = os.path.basename(line.name or "")  # noqa: PTH119
+    if "." in key:
+        key = "computed_torque" if getattr(line, "controller", False) else "tree"
+    hidden = ("model", "base") if "." in (line.name or "") else ()  # a file says the one, --base the other
+    return [f"{o.name}={choice}" for o in mechanisms.find(key).option_list if o.name not in hidden for choice in o.choices or ("",)]
+
+
+def _rules(prefix: str, line: argparse.Namespace) -> list[str]:
+    from .check.checker import RULES
+
+    return [f"{prefix[: prefix.rfind(',') + 1]}{id}" for id in ("S", "D", *(r.id for r in RULES))]
+
+
+def _ready(prefix: str, line: argparse.Namespace) -> list[str]:
+    from .run.ready import READY
+
+    return list(READY)
+
+
 def run_list(options: argparse.Namespace) -> None:
-    if options.name:
-        _list_one(_model(options.name, {}))
-        return
-    table = Table("mechanism", "what it is", "options (default)")
+    given = pairs(options.option, "--option")
+    if not options.name:
+        if given:
+            raise UserError("--option is for one mechanism: mechfmu list NAME --option ...")
+        _list_all()
+    elif options.name.lower().endswith(".fmu"):
+        if given:
+            raise UserError("the options of an FMU were chosen when it was built: leave --option away")
+        _list_fmu(options.name)
+    else:
+        _list_one(_model(options.name, given))
+
+
+def _list_all() -> None:
+    """All mechanisms, each with its options: narrow enough for any terminal."""
     for key in mechanisms.names():
         mechanism = mechanisms.find(key)
-        lines = [f"{o.name}={'|'.join(o.choices) or o.default}  {o.description}" + (f" ({o.default})" if o.choices else "") for o in mechanism.option_list]
-        table.add_row(key, mechanism.title, "\n".join(lines).replace("[", "\\["))
-    OUT.print(table)
+        OUT.print(f"[bold]{key}[/]  {_plain(mechanism.title)}", highlight=False)
+        lines = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 2))
+        for o in mechanism.option_list:
+            default = f" (default: {o.default})" if o.choices else ""
+            lines.add_row(_plain(f"{o.name}={'|'.join(o.choices) or _brief(o.default)}"), _plain(f"{o.description}{default}"))
+        OUT.print(Padding(lines, (0, 0, 0, 4)))
+    OUT.print("mechfmu list NAME shows a mechanism's variables", highlight=False)
+
+
+def _list_fmu(file: str) -> None:
+    """Any FMU: what it is, and what a user sees of it."""
+    from .run.simulate import read_description
+    from .run.system import unit_name
+
+    description = read_description(file)
+    kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}
+    OUT.print(f"[bold]{_plain(description.modelName)}[/]  {_plain(description.description or '')}", highlight=False)
+    OUT.print(f"FMI {description.fmiVersion}, {' and '.join(name for name, kind in kinds.items() if kind is not None)}", highlight=False)
+    seen = [v for v in description.modelVariables if v.causality not in ("local", "independent")]
+    reals = ("Real", "Float64", "Float32")
+    _print_variables([(v.name, v.causality, unit_name(v) if v.type in reals else v.type, str(v.start or ""), v.description or "") for v in seen])
+    local = sum(v.causality == "local" for v in description.modelVariables)
+    if local:
+        OUT.print(f"and {_counted(local, 'local variable')}", highlight=False)
 
 
 def _list_one(mechanism: Mechanism) -> None:
-    """One mechanism: its tree, when it is one, and its variables."""
+    """One mechanism: its options, its tree, when it is one, and its variables."""
+    OUT.print(f"[bold]{mechanism.key}[/]  {_plain(mechanism.title)}", highlight=False)
+    if mechanism.option_list:
+        table = _table("option", "value", "choices", "meaning")
+        for o in mechanism.option_list:
+            value = _brief(mechanism.options[o.name])
+            default = "" if mechanism.options[o.name] == o.default else f" (default: {_brief(o.default)})"
+            table.add_row(*map(_plain, (o.name, value, ", ".join(o.choices), f"{o.description}{default}")))
+        OUT.print(table)
     if isinstance(mechanism, TreeMechanism):
         branches = {"": RichTree(f"{mechanism.name}: base")}
         for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
             text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
-            branches[body.name] = branches[joint.parent].add(text.replace("[", "\\["))
+            branches[body.name] = branches[joint.parent].add(_plain(text))
         OUT.print(branches[""])
-    table = Table("variable", "causality", "unit", "start", "meaning")
+    rows = []
     for scalar in mechanism.table.of("parameter", "input", "state", "discrete", "output"):
         role = {"state": "output (state)", "discrete": "output"}.get(scalar.role, scalar.role)
         start = f"{scalar.start:g}" if scalar.role in ("parameter", "input") else ""
-        table.add_row(*(text.replace("[", "\\[") for text in (scalar.name, role, "" if scalar.unit == "1" else scalar.unit, start, scalar.description)))
+        rows.append((scalar.name, role, "" if scalar.unit == "1" else scalar.unit, start, scalar.description))
+    _print_variables(rows)
+
+
+def _print_variables(rows: Sequence[tuple[str, ...]]) -> None:
+    table = _table("variable", "causality", "unit", "start", "meaning")
+    table.columns[-1].min_width = 20
+    table.columns[0].no_wrap = max((len(row[0]) for row in rows), default=0) < OUT.width // 2  # names are there to be copied
+    for row in rows:
+        table.add_row(*map(_plain, row))
     OUT.print(table)
+
+
+def _table(*headings: str) -> Table:
+    """A table that breaks words in a narrow terminal instead of cutting them off."""
+    return Table(*(Column(heading, overflow="fold") for heading in headings))
+
+
+def _plain(text: str) -> str:
+    """Text as it is, in which brackets mean nothing."""
+    return text.replace("[", "\\[")
+
+
+def _brief(value: Any) -> str:
+    """The value of an option; a tree as JSON is none to look at."""
+    return str(value) if len(str(value)) <= 40 else "..."
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def _model(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
@@ -227,7 +343,9 @@ def _model(name: str, given: dict[str, Any], base: str | None = None, controller
     from .mechanisms.tree.model import Tree
 
     if controller:
-        return ComputedTorque(model=Tree.from_file(name).options["model"], **given)
+        if base == "moving":
+            raise UserError("--base moving is for the tree: its controller computes with a base at rest")
+        return ComputedTorque(model=Tree.from_file(name, base or "fixed").options["model"], **given)
     stops = given.pop("stops", "none")
     if given:
         raise UserError(f"a file's tree has no option {next(iter(given))}; it has: stops (and --base)")
@@ -296,7 +414,7 @@ def run_simulate(options: argparse.Namespace) -> None:
 
     _refuse_files(options)
     description = read_description(options.fmu)
-    signals = options.signals.split(",") if options.signals else None
+    signals = _signals(options)
     outputs = [v.name for v in description.modelVariables if v.causality == "output"]
     for name in signals or ():
         if name not in outputs:
@@ -308,7 +426,7 @@ def run_simulate(options: argparse.Namespace) -> None:
     with progress_bar(description.modelName, stop) as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
-    OUT.print(f"{result.title}: {len(result.t) - 1} steps to t = {result.t[-1]:g} s", highlight=False)
+    OUT.print(f"{result.title}: {_counted(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s", highlight=False)
     _write_files(result, options, signals)
 
 
@@ -326,7 +444,7 @@ def run_cosim(options: argparse.Namespace) -> None:
             raise UserError(f"--{flag} is for writing a system: mechfmu cosim new {options.system[0]} --{flag} ...")
     _refuse_files(options)
     system = System.load(options.system[0])
-    signals = options.signals.split(",") if options.signals else None
+    signals = _signals(options)
     outputs = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "output"]
     for name in signals or ():
         if name not in outputs:
@@ -337,13 +455,22 @@ def run_cosim(options: argparse.Namespace) -> None:
             stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
-    OUT.print(f"{system.name}: {len(system.fmus)} FMUs, {len(system.connections)} connections, {len(result.t) - 1} steps to t = {result.t[-1]:g} s",
-              highlight=False, soft_wrap=True)  # fmt: skip
+    parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))
+    OUT.print(f"{system.name}: {', '.join(parts)} to t = {result.t[-1]:g} s", highlight=False, soft_wrap=True)
     _write_files(result, options, signals)
+
+
+def _signals(options: argparse.Namespace) -> list[str] | None:
+    """The signals that --signals names."""
+    return [name for text in (options.signals or "").split(",") if (name := text.strip())] or None
 
 
 def _refuse_files(options: argparse.Namespace) -> None:
     """UserError when a result could not be written, before it is computed."""
+    from .run.result import refuse_table
+
+    if options.output:
+        refuse_table(options.output)
     for file in (options.output, options.plot, options.animate):
         _refuse_unwritable(file)
     if options.plot and not options.plot.endswith(PICTURES):
@@ -358,7 +485,12 @@ def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str
     if options.output:
         result.save(options.output)
     if options.plot:
+        from .run.plot import not_drawn
+
         result.plot(signals, options.plot)
+        if missing := not_drawn(result, signals):
+            names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
+            OUT.print(f"{_counted(len(missing), 'signal')} not drawn: {names}; choose with --signals", highlight=False, soft_wrap=True, markup=False)
     if options.animate:
         with ERR.status(f"drawing {options.animate}"):
             result.animate(options.animate, signals=signals)
@@ -402,18 +534,20 @@ def _new_system(options: argparse.Namespace) -> None:
         step = base.step if options.step is None else options.step
         system = System(base.name, base.fmus, connect, {**base.set, **pairs(options.set, "--set")}, stop, step)
         system.save(target)
-    OUT.print(f"wrote {target}: {len(system.fmus)} FMUs, {len(system.connections)} connections", soft_wrap=True, highlight=False, markup=False)
+    parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"))
+    OUT.print(f"wrote {target}: {', '.join(parts)}", soft_wrap=True, highlight=False, markup=False)
 
 
-def run_sweep(options: argparse.Namespace) -> None:
+def run_sweep(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from .run.simulate import read_description
     from .run.sweep import sweep
     from .run.sweep_spec import read_spec
 
-    if options.plot and not options.plot.endswith(PICTURES):
-        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
+    still = tuple(ending for ending in PICTURES if ending != ".html")
+    if options.plot and not options.plot.endswith(still):
+        raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(still)}")
     _refuse_unwritable(options.plot)
     description, spec = read_description(options.fmu), read_spec(options.spec)
     folder = options.output or f"{Path(options.spec).stem}_results"
@@ -430,7 +564,8 @@ def run_sweep(options: argparse.Namespace) -> None:
         try:
             result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance)
         except KeyboardInterrupt:
-            raise UserError(f"interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there") from None
+            print(f"mechfmu sweep: interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there", file=sys.stderr)
+            return 130
     OUT.print(f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else ""), highlight=False, soft_wrap=True)
     if done[1]:
         reasons = [r for r in result.table["reason"].to_pylist() if r]
@@ -438,6 +573,7 @@ def run_sweep(options: argparse.Namespace) -> None:
     if options.plot:
         result.plot(options.plot)
         OUT.print(f"wrote {options.plot}", soft_wrap=True, highlight=False, markup=False)
+    return 0
 
 
 def run_linearize(options: argparse.Namespace) -> None:
@@ -471,7 +607,8 @@ def run_linearize(options: argparse.Namespace) -> None:
         OUT.print(table)
     table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")
     for number, (root, frequency, damping) in enumerate(linear.modes(), 1):
-        table.add_row(str(number), f"{root.real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping + 0.0:.4g}")
+        real, damping = (0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0)))
+        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}")
     OUT.print(table)
     if options.output:
         linear.save(options.output)
@@ -486,7 +623,8 @@ def run_new(options: argparse.Namespace) -> None:
     for file in write_skeleton(options.name, Path(options.output)):
         OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
     folder = Path(options.output) / options.name
-    OUT.print(f"next: pytest {folder.parent / f'test_{options.name}.py'}; mechfmu build {folder}", soft_wrap=True, highlight=False, markup=False)
+    test = folder.parent / f"test_{options.name}.py"
+    OUT.print(f"next: python -m pytest {test} (pip install pytest); mechfmu build {folder}", soft_wrap=True, highlight=False, markup=False)
 
 
 def run_bench(options: argparse.Namespace) -> int:
@@ -507,6 +645,9 @@ def _tell_written_or_show(result: Any, *files: str | None) -> None:
             how = result.shown[name]
             table.add_row(name.replace("[", "\\["), how.unit, f"{how.factor * result[name][-1] + how.offset:.6g}")
         OUT.print(table)
+        other = {how.unit: how.own for how in result.shown.values() if how.own}
+        if other:
+            OUT.print(f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}", highlight=False, soft_wrap=True)
 
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Archive:
     names: tuple[str, ...]  # of the files that were unpacked
     folders: tuple[str, ...]
     problems: tuple[Finding, ...]
+    opened: bool = True
 
     def path(self, name: str) -> Path:
         return self.folder / name
@@ -44,7 +45,7 @@ def unpack(file: Path, folder: Path) -> Archive:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        return Archive(folder, (), (), (Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive"),))
+        return Archive(folder, (), (), (Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive"),), opened=False)
     with archive:
         return _unpack(archive, folder)
 

@@ -39,7 +39,7 @@ class Options:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     level: str = "warning"
-    strict: bool = False  # known exceptions count
+    strict: bool = False  # known exceptions count, and a binary that was not run
     limits: Limits = field(default_factory=Limits)
     jobs: int = 0  # processes at a time; 0: as many as there are processors
 
@@ -73,7 +73,7 @@ class Report:
     file: Path
     digest: str
     kinds: tuple[str, ...]
-    static_only: str  # why the binary was not run, if it was not
+    static_only: str  # why the binary was not run, if that was asked for and not done
     results: list[Result]
     options: Options
     bugs: list[str] = field(default_factory=list)
@@ -92,7 +92,10 @@ class Report:
     @property
     def exit_status(self) -> int:
         """0 clean, 1 findings, 2 something could not be run."""
-        return 2 if self.bugs else 1 if self.counted else 0
+        return 2 if self.bugs else 1 if self.counted else 2 if self.options.strict and self.static_only else 0
+
+    def __repr__(self) -> str:
+        return f"<Report of {self.file.name}: {len(self.counted)} findings, exit status {self.exit_status}>"
 
 
 def check_fmu(file: str | Path, options: Options | None = None, progress: Progress | None = None) -> Report:
@@ -116,6 +119,9 @@ def check_fmu(file: str | Path, options: Options | None = None, progress: Progre
         package = Package(file, archive, description, scratch)
         for result in report.results:
             if result.rule in STATIC:
+                result.skipped = not_examined(result.rule, archive, description)
+                if result.skipped:
+                    continue
                 tell(result.rule.id)
                 began = time.monotonic()
                 result.findings = [result.rule.complete(f) for f in result.rule.check(package)]
@@ -154,20 +160,38 @@ def _unique(findings: Sequence[Finding]) -> list[Finding]:
     return list({(f.kind, f.text, f.severity): f for f in findings}.values())
 
 
+def not_examined(rule: Rule | None, archive: Archive, description: Description) -> str:
+    """Why there is nothing that a static rule (None: any other rule) could look at, or nothing: S1 needs the file, S2 its text, S3 its XML."""
+    first = ("S1", "S2", "S3").index(rule.id) if rule is not None and rule.id in ("S1", "S2", "S3") else 3
+    if first > 0 and not archive.opened:
+        return "the archive cannot be opened"
+    if first > 0 and "modelDescription.xml" not in archive.names:
+        return "no modelDescription.xml came out of the archive"
+    if first > 1 and description.root is None:
+        return "modelDescription.xml cannot be read"
+    if first > 2 and description.root.tag != "fmiModelDescription":
+        return "modelDescription.xml is no model description"
+    version = str(description.attribute("fmiVersion"))
+    if first > 2 and version.partition(".")[0] != "2":
+        return f"this is an FMU of FMI {version}; the rules are those of 2.0"
+    return ""
+
+
 # --- the dynamic part -----------------------------------------------------------------------------------------------------------
 
 
 def why_static_only(archive: Archive, description: Description, model: dict[str, Any] | None) -> str:
     """Why the binary cannot be run, or nothing."""
-    if description.root is None:
-        return "there is no readable model description"
+    if reason := not_examined(None, archive, description):
+        return reason
     if not description.interfaces:
         return "the FMU has no interface type"
     if description.attribute("fmiVersion") != "2.0":
         return f"this is an FMU of FMI {description.attribute('fmiVersion')}; the rules are those of 2.0"
     if model is not None and not model["interfaces"]:
         platforms = sorted({n.split("/")[0] for n in archive.under("binaries/") if "/" in n})
-        return f"the FMU has no binary for this platform ({host_platform() or 'which FMI has no name for'}), only for: {', '.join(platforms) or 'none'}"
+        here = host_platform() or "this platform, which FMI has no name for"
+        return f"there is none for {here}" + (f", only for {', '.join(platforms)}" if platforms else "")
     return ""
 
 
@@ -190,7 +214,7 @@ def _run_dynamic(report: Report, results: list[Result], archive: Archive, descri
     report.static_only = reason or why_static_only(archive, description, model)
     if report.static_only or model is None:
         for result in results:
-            result.skipped = report.static_only
+            result.skipped = f"the binary was not run: {report.static_only}"
         return
     limits, by_id = report.options.limits, {r.rule.id: r for r in results}
 

@@ -23,7 +23,8 @@ class FmiRule:
     id: str
 
     def check(self, fmu: str | Path, level: str = "warning", strict: bool = False, timeout: float = 60.0) -> None:
-        """Fail with the findings of this rule; skip, with the reason, where the rule does not apply to this FMU."""
+        """Fail with the findings of this rule; skip, with the reason, where the rule does not apply to this FMU, or
+        its binary cannot be run here; strict: the latter fails, too."""
         __tracebackhide__ = True
         from .checker import CannotCheck, Options, check_fmu
         from .isolation import Limits
@@ -34,8 +35,8 @@ class FmiRule:
             pytest.fail(str(error), pytrace=False)
         (result,) = report.results
         problems = [f"{f.rule} {f.severity}: {f.text} (FMI 2.0, section {result.rule.section})" for f in report.counted]
-        if problems or report.bugs:
-            pytest.fail("\n".join([*problems, *report.bugs]), pytrace=False)
+        if report.exit_status:
+            pytest.fail("\n".join([*problems, *report.bugs]) or f"{self.id}: {result.skipped}", pytrace=False)
         if result.skipped:
             pytest.skip(f"{self.id}: {result.skipped}")
 

@@ -111,6 +111,9 @@ class Tree:
     joints: tuple[Joint, ...]
     shapes: tuple[Shape, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Tree {self.name}: {len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom, {len(self.shapes)} shapes>"
+
     def to_json(self) -> str:
         fields = asdict(self)
         return json.dumps(fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":"))

@@ -21,6 +21,8 @@ from ..mechanisms import UserError
 
 FLAGS = ("-std=c99", "-O2", "-DNDEBUG", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-Wall", "-Wextra")
 
+COMPILERS = ("zig", "cc")
+
 
 @dataclass(frozen=True)
 class Platform:
@@ -64,21 +66,28 @@ def default_compiler() -> str:
     raise UserError("there is no C compiler: install one with  pip install ziglang  (or mechfmu[native])")
 
 
+def refuse_compiler(compiler: str, platform_name: str) -> None:
+    """UserError when this compiler is not here, or cannot build for this platform."""
+    if compiler not in COMPILERS:
+        raise UserError(f"compiler {compiler}: must be {' or '.join(COMPILERS)}")
+    if compiler == "zig" and not has_zig():
+        raise UserError("zig is not installed: pip install ziglang  (or mechfmu[native]), or use --compiler cc")
+    if compiler == "cc" and platform_name != host_platform():
+        other = "use --compiler zig" if has_zig() else "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
+        raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: {other}")
+    if compiler == "cc" and _system_compiler() is None:
+        raise UserError("there is no system C compiler (neither $CC nor cc)")
+
+
 def compile_library(folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str) -> None:
     """Compile the C files `sources` in `folder` to the shared library `target`."""
+    refuse_compiler(compiler, platform_name)
     chosen = PLATFORMS[platform_name]
     with tempfile.TemporaryDirectory(prefix="mechfmu_cc_") as temporary:
         if compiler == "cc":
-            if platform_name != host_platform():
-                raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: use --compiler zig")
-            command = _system_compiler()
-            if command is None:
-                raise UserError("there is no system C compiler (neither $CC nor cc)")
             parts = [Path(temporary) / target.name]
-            _run([command, *FLAGS, *sources, *chosen.flags, "-o", str(parts[0])], folder)
-        elif compiler == "zig":
-            if not has_zig():
-                raise UserError("zig is not installed: pip install ziglang  (or mechfmu[native]), or use --compiler cc")
+            _run([str(_system_compiler()), *FLAGS, *sources, *chosen.flags, "-o", str(parts[0])], folder)
+        else:
             parts = []
             for triple in chosen.targets:
                 part = Path(temporary) / triple / target.name
@@ -86,8 +95,6 @@ def compile_library(folder: Path, sources: list[str], target: Path, platform_nam
                 named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
                 _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *named, "-o", str(part)], folder)
                 parts.append(part)
-        else:
-            raise UserError(f"compiler {compiler}: must be zig or cc")
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
         handle, unfinished = tempfile.mkstemp(dir=target.parent)

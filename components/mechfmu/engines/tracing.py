@@ -7,21 +7,23 @@ The graph gives fast evaluation, exact sparsity and, for later use, derivatives 
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import casadi
 import numpy as np
 
 from ..core.milestones import milestones
-from ..mechanisms import Mechanism
+from ..mechanisms import Mechanism, UserError
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
 
 
-class TracingError(RuntimeError):
+class TracingError(UserError):
     """The functions cannot be recorded faithfully."""
 
 
@@ -36,6 +38,21 @@ def numpy_mode() -> Iterator[None]:
         casadi.GlobalOptions.setNumpyMode(before)
 
 
+@contextmanager
+def decisions_refused() -> Iterator[None]:
+    """A TracingError where the equations inside decide something by a symbol: it names the line of the mechanism."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "truth value" not in str(error):
+            raise
+        frame = [f for f in traceback.extract_tb(error.__traceback__) if not {"casadi", "numpy"} & set(Path(f.filename).parts)][-1]
+        raise TracingError(
+            f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}: `{frame.line}` decides by a value, which is not known when equations are recorded. "
+            f"Instead of if, and, or, min and max on values use np.where, np.logical_and, np.logical_or, np.minimum and np.maximum."
+        ) from None
+
+
 class Traced:
     """The recorded functions of one mechanism. Inputs are always (t, x, d, u, p), outputs one vector per result."""
 
@@ -43,7 +60,7 @@ class Traced:
         m, table = mechanism, mechanism.table
         sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
         self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
-        with numpy_mode():
+        with numpy_mode(), decisions_refused():
             t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]
             self.initial = self._record("initial", *m.initial(p))

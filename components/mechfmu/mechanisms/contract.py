@@ -15,9 +15,10 @@ The functions are called with numbers by one engine and with symbols by another,
 from __future__ import annotations
 
 import difflib
+import hashlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +28,11 @@ import numpy as np
 
 from .drawing import Drawing, from_strokes
 from .table import Row, Scalar, Table
+from .units import UNITS, per_second
 
 if TYPE_CHECKING:
     from ..run.result import Result
+    from ..run.simulate import Input
 
 Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
 
@@ -114,7 +117,7 @@ class Mechanism(ABC):
         self.options = {name: option.read(options.get(name, option.default)) for name, option in known.items()}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={_brief(v)}' for k, v in self.options.items())})"
 
     @property
     def name(self) -> str:
@@ -123,7 +126,10 @@ class Mechanism(ABC):
 
     @cached_property
     def table(self) -> Table:
-        return Table((*self.rows(), *SOLVER_ROWS))
+        rows = (*self.rows(), *SOLVER_ROWS)
+        for row in rows:
+            _refuse_unknown_unit(row)
+        return Table(rows)
 
     @cached_property
     def folder(self) -> Path:
@@ -213,17 +219,56 @@ class Mechanism(ABC):
 
     # --- for the person at the keyboard: the upper layers, reached from here for convenience only ---------------------
 
-    def simulate(self, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None, **how: Any) -> Result:
-        """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`. See mechfmu.run.simulate_mechanism."""
+    def simulate(
+        self, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None, inputs: Mapping[str, Input] | None = None,
+        tolerance: float | None = None, engine: str = "casadi", progress: Callable[[float], None] = lambda t: None,
+    ) -> Result:  # fmt: skip
+        """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`.
+
+        stop, step   in s; default: those of the mechanism's own experiment
+        start        parameters and constant inputs by name: {"joint[1].angle_start": 0.5}
+        inputs       by name, each a number, a function of time, or a table (times, values) that is interpolated linearly; held over each step
+        tolerance    relative tolerance of the solver
+        engine       numpy, casadi or c: how the equations are evaluated
+        progress     is told the simulation time after each step
+        """
         from ..run.simulate import simulate_mechanism
 
-        return simulate_mechanism(self, stop=stop, step=step, start=start, **how)
+        return simulate_mechanism(self, stop, step, start, inputs, tolerance, engine, progress)
 
-    def build(self, folder: str | Path = ".", kind: str = "native", **how: Any) -> list[Path]:
-        """Write the FMUs: `LinkChain(links=3).build("out", kind="both")`. See mechfmu.packaging.build."""
+    def build(
+        self, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None, platforms: Sequence[str] | None = None,
+        compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
+    ) -> list[Path]:  # fmt: skip
+        """Write the FMUs into a folder: `LinkChain(links=3).build("out", kind="both")`. The files written.
+
+        kind         native (no Python needed), python (readable, runs in the host's Python), or both
+        start        start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
+        platforms    of the native FMU: linux64, win64, darwin64, or all; default: this machine's
+        compiler     zig or cc; default: zig where it is installed
+        progress     is told what is being done
+        """
         from ..packaging.build import build
 
-        return build(self, folder, kind=kind, **how)
+        return build(self, folder, kind, start, platforms, compiler, progress)
+
+
+def _refuse_unknown_unit(row: Row) -> None:
+    """UserError unless the units of a row, and of its rate if it is a state, are in the table of units."""
+    name = (row.names() or [row.symbol])[0]
+    if row.unit not in UNITS:
+        raise UserError(f"{name}: there is no unit {row.unit}{near(row.unit, UNITS)} (units: {', '.join(UNITS)})")
+    if row.role == "state":
+        try:
+            per_second(row.unit)
+        except KeyError:
+            raise UserError(f"{name}: a state cannot be in {row.unit}, because there is no unit for its rate (units: {', '.join(UNITS)})") from None
+
+
+def _brief(value: Any) -> str:
+    """The repr of an option; of a long text, such as a tree as JSON, its beginning and a number that differs where the texts differ."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:30]}...' #{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def near(name: str, names: Any) -> str:

@@ -6,6 +6,7 @@ The states are the coordinates of all joints, then their rates, then the energie
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,6 +41,12 @@ def described(model: str) -> Tree:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"option model is no description of a tree: {error}") from None
     return tree
+
+
+def identifier(tree: Tree) -> str:
+    """The name of a tree, as a C identifier."""
+    name = re.sub(r"\W", "_", tree.name, flags=re.ASCII) or "Tree"
+    return name if not name[0].isdigit() else f"_{name}"
 
 
 class TreeMechanism(Mechanism):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..mechanisms import UserError
@@ -20,19 +21,27 @@ def make_folder(folder: Path) -> None:
         raise UserError(f"cannot write into the folder {folder}: {error.strerror or error}") from None
 
 
-def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a zip file with sorted names and a fixed date, whole or not at all."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """A file beside `target` that takes its place when all went well: it is there whole or not at all."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted(contents):
-                info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.create_system = 3  # Unix, whatever the system
-                info.external_attr = 0o100644 << 16
-                archive.writestr(info, contents[name])
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:
+    """Write a zip file with sorted names and a fixed date."""
+    with whole(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(contents):
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3  # Unix, whatever the system
+            info.external_attr = 0o100644 << 16
+            archive.writestr(info, contents[name])

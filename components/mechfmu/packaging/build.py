@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..engines.compiler import PLATFORMS, default_compiler, host_platform
+from ..engines.compiler import PLATFORMS, default_compiler, host_platform, refuse_compiler
 from ..mechanisms import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu
@@ -19,19 +19,14 @@ def build(
     mechanism: Mechanism, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None,
     platforms: Sequence[str] | None = None, compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:  # fmt: skip
-    """Write the FMUs of a mechanism into `folder` and return the files written.
-
-    kind        native (no Python needed), python (readable, runs in the host's Python), or both
-    start       start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
-    platforms   of the native FMU: linux64, win64, darwin64, or all; default: this machine's
-    compiler    zig or cc; default: zig where it is installed
-    progress    is told what is being done
-    """
+    """Write the FMUs of a mechanism into `folder` and return the files written; see Mechanism.build."""
     if kind not in (*KINDS, "both"):
         raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
     kinds = KINDS if kind == "both" else (kind,)
     wanted = chosen_platforms(platforms) if "native" in kinds else []
     tool = (compiler or default_compiler()) if "native" in kinds else ""
+    for platform in wanted:
+        refuse_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
     mechanism.start(starts)  # refuses parameters that do not fit together, before any work is done
     targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}

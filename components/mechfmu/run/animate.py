@@ -12,6 +12,8 @@ from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
 from ..mechanisms import UserError
 from ..mechanisms.drawing import joined
+from ..packaging.archive import whole
+from .plot import refuse_without_screen
 from .result import Result
 
 FILMS = (".gif", ".mp4", ".html")
@@ -32,7 +34,9 @@ def refuse_film(file: str | Path) -> None:
 
 def animate(result: Result, file: str | Path | None = None, fps: float = 25.0, speed: float = 1.0, signals: Sequence[str] | None = None) -> Any:
     """The animation of a result, `speed` times real time, saved to `file` or shown: the film, or the path of a page."""
-    if file is not None:
+    if file is None:
+        refuse_without_screen()
+    else:
         refuse_film(file)
     if not (0 < speed < np.inf and 0 < fps < np.inf):
         raise UserError(f"speed {speed:g}, fps {fps:g}: both must be numbers greater than 0")
@@ -42,7 +46,9 @@ def animate(result: Result, file: str | Path | None = None, fps: float = 25.0, s
         if file is not None and str(file).endswith(".html"):
             from .player import player_page
 
-            Path(file).write_text(player_page(result, signals, speed), encoding="utf-8")
+            page = player_page(result, signals, speed)
+            with whole(Path(file)) as target:
+                target.write_text(page, encoding="utf-8")
             return Path(file)
         return _film(result, file, fps, speed)
     except OSError as error:
@@ -89,7 +95,8 @@ def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> 
     even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # the usual encoding of colours works on blocks of 2 x 2 pixels
     writer = PillowWriter(fps=round(fps)) if str(file).endswith(".gif") else FFMpegWriter(fps=round(fps), extra_args=["-vf", even, "-pix_fmt", "yuv420p"])
     try:
-        film.save(file, writer=writer, dpi=72 if str(file).endswith(".gif") else 120)
+        with whole(Path(file)) as target:
+            film.save(target, writer=writer, dpi=72 if str(file).endswith(".gif") else 120)
     finally:
         plt.close(figure)
     return film

@@ -23,8 +23,8 @@ from fmpy import fmi2
 from ..mechanisms import UserError
 from .listening import listener
 from .result import Result
-from .scene import Scene
-from .simulate import Progress, mechanism_of, shown_as, times
+from .scene import Absent, Scene
+from .simulate import Progress, seen_mechanism, shown_as, times
 from .system import Connection, Port, System
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
@@ -37,12 +37,7 @@ def simulate_system(
     system: System, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | None = None,
     master: str = "fmpy", progress: Progress = lambda t: None, warn: Callable[[str], None] = lambda text: None,
 ) -> Result:  # fmt: skip
-    """Simulate a system; the result has all outputs of all FMUs, as "fmu.variable".
-
-    set        parameters and unconnected inputs, on top of the system's own
-    adaptive   relative error of the connected signals in a step; the step then changes, up to `step`; needs FMUs that save their state
-    master     fmpy (this one) or libcosim
-    """
+    """Simulate a system; see System.simulate."""
     chosen = System(
         system.name, system.fmus, system.connect, {**system.set, **(set or {})}, system.stop_time if stop is None else stop,
         system.step_size if step is None else step, system.transforms, system.keep,
@@ -86,8 +81,9 @@ def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) ->
     constants = {name: value for (name, causality), value in values.items() if causality == "parameter"}
     inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
     inputs |= {str(c.target): c.factor * signals[str(c.source)] + c.offset for c in system.connections}
-    members = {name: mechanism for name, file in system.fmus.items() if (mechanism := mechanism_of(file)) is not None}
-    return Result(system.name, np.array(t), signals, how, constants, Scene(members), inputs)
+    members = {name: mechanism for name, file in system.fmus.items() if (mechanism := seen_mechanism(file)) is not None}
+    here = {name: mechanism for name, mechanism in members.items() if not isinstance(mechanism, Absent)}
+    return Result(system.name, np.array(t), signals, how, constants, Scene(here or members), inputs)
 
 
 # --- the order of passing on ----------------------------------------------------------------------------------------------

@@ -222,14 +222,22 @@
   const shown = new Set(data.chosen);
   const SIDE = { l: 62, r: 14, t: 12, b: 46 };
 
+  // the range of a panel whose curves are all but constant, beside which there is no room for many digits; other curves find their own
+  function leastRange(panel) {
+    let low = Infinity, high = -Infinity;
+    for (const signal of panel) for (const value of signal.values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+    const span = data.leastSpan * Math.max(Math.abs(low), Math.abs(high));
+    return high - low < span && Number.isFinite(span) ? { range: [(low + high - span) / 2, (low + high + span) / 2] } : {};
+  }
+
   function plotSignals() {
     const units = [...new Set([...shown].map(name => signals.get(name).unit))], gap = 0.06;
     const height = units.length ? (1 + gap) / units.length - gap : 1;
     const look = { margin: SIDE, showlegend: false, font: FONT, hovermode: "x unified", paper_bgcolor: "#fff", plot_bgcolor: "#fff",
       xaxis: { title: { text: "time [s]", font: FONT, standoff: 4 }, range: [T[0], END], zeroline: false, gridcolor: "#e4e9ef", anchor: `y${Math.max(units.length, 1)}` } };
     units.forEach((unit, n) => {
-      const top = 1 - n * (height + gap);
-      look[`yaxis${n + 1}`] = { title: { text: `[${unit || "1"}]`, font: FONT }, domain: [Math.max(0, top - height), top], gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9", nticks: 6 };
+      const top = 1 - n * (height + gap), limits = leastRange([...shown].map(name => signals.get(name)).filter(signal => signal.unit === unit));
+      look[`yaxis${n + 1}`] = { title: { text: `[${unit || "1"}]`, font: FONT }, domain: [Math.max(0, top - height), top], gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9", nticks: 6, ...limits };
     });
     $("chips").replaceChildren();
     const curves = [...shown].map((name, n) => {

@@ -14,6 +14,7 @@ import numpy as np
 from plotly.offline import get_plotlyjs
 
 from ..mechanisms.drawing import Drawing, Solid, joined
+from .plot import LEAST_SPAN
 from .result import Result
 
 HERE = Path(__file__).parent
@@ -39,7 +40,8 @@ def player_page(result: Result, signals: Sequence[str] | None = None, speed: flo
     count = int(min(len(result.t), FRAMES_AT_MOST, max(2, NUMBERS_AT_MOST // max(numbers, 1))))
     frames = np.unique(np.linspace(0, len(result.t) - 1, count).round().astype(int))
     drawings = [result.mechanism.drawing(result.at(int(i))) for i in frames]
-    data = {"speed": speed, "times": _packed(result.t[frames], np.float64), **_scenery(drawings), **_signals(result, frames, signals)}
+    data = {"speed": speed, "leastSpan": 100 * LEAST_SPAN, "times": _packed(result.t[frames], np.float64)}
+    data |= {**_scenery(drawings), **_signals(result, frames, signals)}
     return Template((HERE / "player.html").read_text(encoding="utf-8")).substitute(
         title=escape(result.title), subtitle=escape(result.mechanism.title), plotly=get_plotlyjs(),
         style=(HERE / "player.css").read_text(encoding="utf-8"), script=(HERE / "player.js").read_text(encoding="utf-8"),

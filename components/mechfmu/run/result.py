@@ -13,7 +13,15 @@ import numpy as np
 
 from ..mechanisms import Mechanism, UserError, near
 from ..mechanisms.units import UNITS
-from .scene import Scene
+from .scene import Absent, Scene
+
+TABLES = (".csv", ".parquet", ".mat")
+
+
+def refuse_table(file: str | Path) -> None:
+    """UserError when results are not written into files of this kind."""
+    if Path(file).suffix not in TABLES:
+        raise UserError(f"cannot write {file}: the file must end in {' or '.join(TABLES)}")
 
 
 @dataclass(frozen=True)
@@ -23,12 +31,13 @@ class Shown:
     unit: str = ""
     factor: float = 1.0
     offset: float = 0.0
+    own: str = ""  # the unit of the value itself, where that is another one
 
 
 def shown(unit: str) -> Shown:
     """How signals of one of our own units are shown."""
     display = UNITS[unit].preferred_display
-    return Shown(display, UNITS[unit].display[display]) if display else Shown("" if unit == "1" else unit)
+    return Shown(display, UNITS[unit].display[display], own=unit) if display else Shown("" if unit == "1" else unit)
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,12 @@ class Result:
     signals: Mapping[str, np.ndarray]
     shown: Mapping[str, Shown]
     constants: Mapping[str, float] = field(default_factory=dict)
-    mechanism: Mechanism | Scene | None = None  # what can be drawn
+    mechanism: Mechanism | Scene | Absent | None = None  # what can be drawn
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
+
+    def __repr__(self) -> str:
+        end = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
+        return f"<Result of {self.title}: {len(self.t)} points{end}, {len(self.signals)} signals>"
 
     @property
     def names(self) -> list[str]:
@@ -77,9 +90,10 @@ class Result:
         return path
 
     def save(self, file: str | Path) -> Path:
-        """Write time and all signals as .parquet, .mat (MATLAB, Octave: names become legal ones, `names` has the true ones), or CSV."""
+        """Write time and all signals as .csv, .parquet, or .mat (MATLAB, Octave: names become legal ones, `names` has the true ones)."""
         path = Path(file)
-        if path.suffix not in (".parquet", ".mat"):
+        refuse_table(path)
+        if path.suffix == ".csv":
             return self.to_csv(path)
         columns = {"time": self.t, **self.signals}
         try:
@@ -113,5 +127,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise UserError("Parquet files need pyarrow: pip install mechfmu[sweep]") from None
+        raise UserError("Parquet files need pyarrow: pip install pyarrow") from None
     return pyarrow, parquet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..mechanisms import Mechanism
+from ..mechanisms import Mechanism, UserError
 from ..mechanisms.drawing import Drawing, overlaid
 
 
@@ -13,7 +13,7 @@ from ..mechanisms.drawing import Drawing, overlaid
 class Scene:
     """The members of a system that mechfmu built, by their names in it."""
 
-    members: Mapping[str, Mechanism]
+    members: Mapping[str, Mechanism | Absent]
 
     @property
     def title(self) -> str:
@@ -21,6 +21,17 @@ class Scene:
 
     def drawing(self, value: Callable[[str], float]) -> Drawing:
         return overlaid([mechanism.drawing(_within(name, value)) for name, mechanism in self.members.items()])
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A mechanism that an FMU was built from but that cannot be had: why."""
+
+    reason: str
+    title: str = ""
+
+    def drawing(self, value: Callable[[str], float]) -> Drawing:
+        raise UserError(self.reason)
 
 
 def _within(name: str, value: Callable[[str], float]) -> Callable[[str], float]:

@@ -99,10 +99,10 @@ def over_time(name: str, given: Any) -> Callable[[float], float]:
                 raise UserError(f"input {name}: its function gave {value!r} at t = {t:g} s, which is no number") from None
 
         return called
+    with contextlib.suppress(TypeError, ValueError):
+        number = float(given)
+        return lambda t: number
     try:
-        if np.ndim(given) == 0:
-            number = float(given)
-            return lambda t: number
         at, values = (np.asarray(row, dtype=float) for row in given)
     except (TypeError, ValueError):
         raise UserError(f"input {name}: must be a number, a function of time, or a table (times, values), not {given!r:.60}") from None
@@ -227,8 +227,10 @@ def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
     """The same for drawing: an FMU runs whatever became of the mechanism it was built from."""
     try:
         return mechanism_of(fmu)
+    except UserError as error:
+        return Absent(f"cannot animate: {error}")
     except Exception as error:  # one's own model may be half changed
-        return Absent(f"{Path(fmu).name} cannot be drawn: {error}")
+        return Absent(f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}")
 
 
 def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:

@@ -7,7 +7,7 @@ System("loop", {"plant": "LinkChain.fmu", "control": "PidController.fmu"},
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +65,9 @@ class System:
     step: float | None = None
     transforms: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # by target: factor, offset, on top of unit conversion
     keep: Any = None  # what must live as long as the system: the folder of its unpacked FMUs
+
+    def __repr__(self) -> str:
+        return f"<System {self.name}: {', '.join(self.fmus)}; {len(self.connections)} connections>"
 
     def __post_init__(self) -> None:
         for name in self.fmus:
@@ -160,11 +163,21 @@ class System:
 
         return read_ssp(Path(file))
 
-    def simulate(self, **options: Any) -> Result:
-        """Run it; see `cosim.simulate_system` for the options."""
+    def simulate(
+        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | None = None,
+        master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] = lambda text: None,
+    ) -> Result:  # fmt: skip
+        """Run it; the result has all outputs of all FMUs, as "fmu.variable".
+
+        stop, step   in s; default: the system's own
+        set          parameters and unconnected inputs, on top of the system's own
+        adaptive     relative error of the connected signals in a step; the step then changes, up to `step`; needs FMUs that save their state
+        master       fmpy (the embedded one) or libcosim
+        progress     is told the simulation time after each step;  warn   is told of algebraic loops
+        """
         from .cosim import simulate_system
 
-        return simulate_system(self, **options)
+        return simulate_system(self, stop, step, set, adaptive, master, progress, warn)
 
 
 def joined(system: System, a: str, b: str) -> dict[str, str]:

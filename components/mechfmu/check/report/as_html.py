@@ -33,11 +33,13 @@ def to_html(reports: Sequence[Report], version: str) -> str:
 
 def _fmu(report: Report) -> str:
     counted, known = report.counted, [f for f in report.findings if f.known]
-    verdict = "could not be checked completely" if report.bugs else f"{len(counted)} findings" if counted else "clean"
-    parts = [f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else 'passed'}'>{verdict}</span></h2>"]
+    clean, colour = ("clean as a file", "warning") if report.static_only else ("clean", "passed")
+    found = f"{len(counted)} finding{'s' if len(counted) > 1 else ''}" if counted else clean
+    verdict = "could not be checked completely" if report.bugs else found
+    parts = [f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else colour}'>{verdict}</span></h2>"]
     parts.append(f"<p class='small'>{escape(' and '.join(report.kinds))}; sha256 <code>{report.digest}</code></p>")
     if report.static_only:
-        parts.append(f"<p class='warning'>Static rules only: {escape(report.static_only)}</p>")
+        parts.append(f"<p class='warning'>The binary was not run: {escape(report.static_only)}</p>")
     parts += [f"<pre class='error'>{escape(bug)}</pre>" for bug in report.bugs]
     sections = {r.rule.id: r.rule.section for r in report.results}
     parts += [_finding(f, sections.get(f.rule, "")) for f in counted]

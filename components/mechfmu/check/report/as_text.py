@@ -16,8 +16,6 @@ def print_report(report: Report, out: Console) -> None:
     options = report.options
     kinds = " and ".join({"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}[k] for k in report.kinds)
     out.print(f"[bold]{escape(report.file.name)}[/]{f'  {kinds}' if kinds else ''}", highlight=False)
-    if report.static_only:
-        out.print(f"  [yellow]static rules only[/]: {escape(report.static_only)}", highlight=False)
     level = SEVERITIES.index(options.level)
     for result in report.results:
         for f in result.findings:
@@ -53,11 +51,14 @@ def _known(report: Report, out: Console) -> None:
 def _verdict(report: Report) -> str:
     if report.bugs:
         return "[bold red]could not be checked completely[/]"
+    not_run = f"[bold yellow]the binary was not run: {escape(report.static_only)}[/]" if report.static_only else ""
     counts = [(s, sum(f.severity == s for f in report.counted)) for s in SEVERITIES]
     said = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
     notes = sum(f.severity == "note" and not f.known for f in report.findings)
-    more = f"  [dim]({notes} notes: --level note)[/]" if notes and report.options.level != "note" else ""
-    return (said or "[bold green]clean[/]") + more
+    more = f"  [dim]({notes} note{'s' if notes > 1 else ''}: --level note)[/]" if notes and report.options.level != "note" else ""
+    if not_run and not said:
+        return f"[bold yellow]clean as a file, but[/] {not_run}{more}"
+    return (said or "[bold green]clean[/]") + (f"; {not_run}" if not_run else "") + more
 
 
 def print_rules(out: Console) -> None:

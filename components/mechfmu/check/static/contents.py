@@ -26,7 +26,7 @@ def archive_contents(fmu: Package) -> Iterator[Finding]:
     archive = fmu.archive
     yield from archive.problems
     if "modelDescription.xml" not in archive.names:
-        if not any(p.where == "the file" for p in archive.problems):
+        if archive.opened:
             yield Finding("the archive", "it has no modelDescription.xml", "modelDescription.xml at its top level")
         return
     identifiers = {e.get("modelIdentifier"): e.sourceline for e in fmu.description.interfaces.values() if e.get("modelIdentifier")}

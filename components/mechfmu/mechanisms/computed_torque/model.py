@@ -25,7 +25,7 @@ from ...core.tree import Tree as TreeData
 from ..contract import Array, Option, UserError
 from ..drawing import Drawing
 from ..table import Row
-from ..trees import TreeMechanism, described
+from ..trees import TreeMechanism, described, identifier
 
 ARM = TreeData(
     "Arm",
@@ -61,6 +61,12 @@ class ComputedTorque(TreeMechanism):
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")
         return tree
+
+    @property
+    def name(self) -> str:
+        """The name of the tree with `controller` after it: robots of one folder do not overwrite each other's."""
+        name = identifier(self.tree)
+        return f"{name}_controller" if name == name.lower() else f"{name}Controller"
 
     @property
     def follows(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ...core.tree import Body, Joint
 from ...core.tree import Tree as TreeData
 from ..contract import Option, UserError
 from ..table import Row
-from ..trees import TreeMechanism, described
+from ..trees import TreeMechanism, described, identifier
 
 EXAMPLE = TreeData(
     "ExampleTree",
@@ -64,9 +63,8 @@ class Tree(TreeMechanism):
 
     @property
     def name(self) -> str:
-        """The name of the robot, as a C identifier."""
-        name = re.sub(r"\W", "_", self.tree.name, flags=re.ASCII) or "Tree"
-        return name if not name[0].isdigit() else f"_{name}"
+        """The name of the robot."""
+        return identifier(self.tree)
 
     @property
     def elastic_stops(self) -> bool:  # type: ignore[override]
