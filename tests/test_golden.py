@@ -61,7 +61,7 @@ def test_the_example_over_ten_seconds() -> None:
 def forward_dynamics_with_the_printed_sign():
     """The library's own function with the sign of a printed source put back into equation (9)."""
     text = inspect.getsource(separate_bodies_planar)
-    right, printed = "Q_star[k - 1] + C[k].T", "Q_star[k - 1] - C[k].T"
+    right, printed = "Q_star[k - 1] + (C[k].T", "Q_star[k - 1] - (C[k].T"
     assert text.count(right) == 1, "equation (9) is written differently now: adapt this test"
     module = types.ModuleType("printed_sign")
     exec(compile(text.replace(right, printed), "printed_sign", "exec"), vars(module))

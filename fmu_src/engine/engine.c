@@ -1,4 +1,4 @@
-/* The model's functions under exported names, for the c engine of the Python library. Not part of an FMU. */
+/* The model's functions under exported names, and a whole run in one call, for the c engine of the Python library. Not part of an FMU. */
 #include "fmi2.h"
 #include "model.h"
 
@@ -7,6 +7,7 @@ FMI2_EXPORT Function engine_rates, engine_outputs, engine_guards, engine_project
 FMI2_EXPORT Jump engine_initial, engine_jump;
 FMI2_EXPORT void engine_choose(double *w, size_t guard);
 FMI2_EXPORT Tangent engine_tangent;
+FMI2_EXPORT size_t engine_run(fmi2Component c, const double *t, size_t n, const fmi2ValueReference *vr, size_t n_vr, double *out);
 
 size_t engine_work(void) { return model.work; }
 
@@ -26,4 +27,13 @@ void engine_jump(POINT, double *restrict x_new, double *restrict d_new, double *
 void engine_tangent(POINT, const double *t_dot, const double *x_dot, const double *u_dot, const double *p_dot, double *restrict dx_dot,
                     double *restrict y_dot, double *restrict w) {
     model.tangent(t, x, d, u, p, t_dot, x_dot, u_dot, p_dot, dx_dot, y_dot, w);
+}
+
+/* From t[0] through t[1] ... t[n - 1], with a row of n_vr values at each of them. How many rows there are: fewer than n when something failed. */
+size_t engine_run(fmi2Component c, const double *t, size_t n, const fmi2ValueReference *vr, size_t n_vr, double *out) {
+    for (size_t k = 0; k < n; k++) {
+        if (k > 0 && fmi2DoStep(c, t[k - 1], t[k] - t[k - 1], fmi2True) > fmi2Warning) return k;
+        if (fmi2GetReal(c, vr, n_vr, out + k * n_vr) > fmi2Warning) return k;
+    }
+    return n;
 }

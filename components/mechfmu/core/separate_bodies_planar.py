@@ -22,14 +22,14 @@ Dynamics: the reaction of the predecessor on rod k, with everything outboard of 
 
 Inward, k = n..1, from M*_k = diag(m, m, J) and Q*_k = load on rod k:
 
-    U_k = S^T M* S ,   u_k = tau_k + S^T (Q* - M* a')                                                     (7)
-    M*_{k-1} += C^T (M* - M* S U^-1 S^T M*) C                                                             (8)
-    Q*_{k-1} += C^T (Q* - M* a' - M* S U^-1 u)                                                            (9)
+    U_k = S^T M* S ,   v_k = C^T M* S ,   u_k = tau_k + S^T (Q* - M* a')                                  (7)
+    M*_{k-1} += C^T M* C - v U^-1 v^T                                                                     (8)
+    Q*_{k-1} += C^T (Q* - M* a') - v U^-1 u                                                               (9)
 
 The minus signs in (9) matter: a printed source of the method has a plus before C^T, which is wrong for every n > 1.
 Outward, k = 1..n, from the base's acceleration a_0:
 
-    qdd_k = U^-1 ( tau_k + S^T ( Q* - M* (C a_{k-1} + a') ) ) ,  then (4), then (6).                      (10)
+    qdd_k = U^-1 ( u_k - v_k^T a_{k-1} ) ,  then (4), then (6).                                           (10)
 """
 
 from __future__ import annotations
@@ -76,25 +76,27 @@ def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: 
     # inward, (7)-(9)
     M_star = [np.diag(np.stack([m[k], m[k], J[k]])) for k in range(n)]
     Q_star = [Q[k] for k in range(n)]
-    U_inverse = [zero] * n
+    U_inverse, u, v = [zero] * n, [zero] * n, [zero] * n
     for k in reversed(range(n)):
-        MS = M_star[k] @ S[k]
-        U_inverse[k] = 1.0 / (S[k] @ MS)
+        MS, Q_bias = M_star[k] @ S[k], Q_star[k] - M_star[k] @ a_prime[k]
+        U_inverse[k], v[k], u[k] = 1.0 / (S[k] @ MS), C[k].T @ MS, tau[k] + S[k] @ Q_bias
         if k > 0:
-            Q_bias = Q_star[k] - M_star[k] @ a_prime[k]
-            u = tau[k] + S[k] @ Q_bias
-            MSU = MS * U_inverse[k]
-            M_star[k - 1] = M_star[k - 1] + C[k].T @ (M_star[k] - np.outer(MSU, MS)) @ C[k]
-            Q_star[k - 1] = Q_star[k - 1] + C[k].T @ (Q_bias - MSU * u)
+            vU = v[k] * U_inverse[k]
+            M_star[k - 1] = M_star[k - 1] + _mirrored(C[k].T @ M_star[k] @ C[k] - np.outer(vU, v[k]))
+            Q_star[k - 1] = Q_star[k - 1] + (C[k].T @ Q_bias - vU * u[k])
 
     # outward, (10), (4), (6)
     qdd, a, R = [], [], []
     a_k = a_0
     for k in range(n):
-        carried = C[k] @ a_k + a_prime[k]
-        qdd_k = (tau[k] + S[k] @ (Q_star[k] - M_star[k] @ carried)) * U_inverse[k]
-        a_k = carried + S[k] * qdd_k
+        qdd_k = (u[k] - v[k] @ a_k) * U_inverse[k]
+        a_k = C[k] @ a_k + S[k] * qdd_k + a_prime[k]
         qdd.append(qdd_k)
         a.append(a_k)
         R.append(M_star[k] @ a_k - Q_star[k])
     return ChainMotion(np.stack(qdd), np.stack(a), np.stack(R))
+
+
+def _mirrored(X: Array) -> Array:
+    """The symmetric matrix X with its upper half for both: a compiled engine then computes no lower one."""
+    return np.stack([np.stack([X[min(i, j), max(i, j)] for j in range(3)]) for i in range(3)])

@@ -25,6 +25,7 @@ from .sweep_spec import KEPT, Spec
 from .system import unit_name
 
 _DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
+_ENGINE_RUN = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p)
 _GET_REAL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
@@ -66,6 +67,7 @@ class Runner:
         self.said = ""
         self.callbacks = listener(self._hear)
         self.base: dict[str, Any] = {}
+        self.engine = engine
         self.fmu = self._instance() if engine == "fmu" else self._compiled(file)
         self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
 
@@ -141,22 +143,43 @@ class Runner:
         """A function that steps through a run and returns what is kept of it."""
         # only the end matters, and the FMU controls its own step size inside: one step does
         at_once = tuple(spec.keep) == ("final",) and self.description.coSimulation.canHandleVariableCommunicationStepSize
-        grid = times(0.0, spec.stop, spec.stop if at_once else spec.step).tolist()
+        grid = times(0.0, spec.stop, spec.stop if at_once else spec.step)
         recorded = [self.variables[name] for name in spec.record]
         rows = np.zeros((len(grid), len(recorded)))
-        read, step, c = self._reader(recorded, rows), self._function("fmi2DoStep", _DO_STEP), self.fmu.component
-        steps = [(k, t, t_next - t) for k, (t, t_next) in enumerate(pairwise(grid), 1)]
+        go = self._compiled_loop(grid, recorded, rows) if self.engine == "c" and all(v.type == "Real" for v in recorded) else self._loop(grid, recorded, rows)
 
         def run() -> np.ndarray:
+            go()
+            signals = np.ascontiguousarray(rows.T)
+            return np.stack([KEPT[what](signals) for what in spec.keep], axis=1).ravel()
+
+        return run
+
+    def _loop(self, grid: np.ndarray, recorded: Sequence[Any], rows: np.ndarray) -> Callable[[], None]:
+        """A function that steps through the grid and reads a row at each point."""
+        read, step, c = self._reader(recorded, rows), self._function("fmi2DoStep", _DO_STEP), self.fmu.component
+        steps = [(k, t, t_next - t) for k, (t, t_next) in enumerate(pairwise(grid.tolist()), 1)]
+
+        def go() -> None:
             read(0)
             for k, t, h in steps:
                 if step(c, t, h, 1) > WARNING:
                     raise RuntimeError(f"the step from t = {t:g} s failed")
                 read(k)
-            signals = np.ascontiguousarray(rows.T)
-            return np.stack([KEPT[what](signals) for what in spec.keep], axis=1).ravel()
 
-        return run
+        return go
+
+    def _compiled_loop(self, grid: np.ndarray, recorded: Sequence[Any], rows: np.ndarray) -> Callable[[], None]:
+        """The same in one call of the compiled engine."""
+        references = np.array([v.valueReference for v in recorded], dtype=np.uint32)
+        run = self._function("engine_run", _ENGINE_RUN)
+        arguments = (self.fmu.component, grid.ctypes.data, len(grid), references.ctypes.data, len(references), rows.ctypes.data)
+
+        def go(kept: Any = references) -> None:  # kept: the call needs its memory
+            if (reached := run(*arguments)) < len(grid):
+                raise RuntimeError(f"the step from t = {grid[max(reached - 1, 0)]:g} s failed")
+
+        return go
 
     def _function(self, name: str, prototype: Any) -> Any:
         """A function of the FMU, called directly: FMPy's own wrapper takes longer than some FMUs."""

@@ -32,6 +32,9 @@ AHEAD = 3  # chunks per worker under way
 DEATHS = 2  # of workers that had nothing but this run, until it is blamed
 MANIFEST = "_sweep.json"  # names with an underscore are no data to whoever reads the folder as one Parquet table
 
+QUIET = {  # Dask's looks at itself, a hundred times a second, which slow workers down
+    "distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s", "distributed.admin.system-monitor.interval": "10s",
+}  # fmt: skip
 ANEW = "choose another folder, or begin anew with --restart (in Python restart=True)"
 
 Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
@@ -171,7 +174,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if scheduler is None:
         with (
             _main_hidden(),
-            dask.config.set({"distributed.worker.profile.enabled": False}),  # looking into workers a hundred times a second slows them down
+            dask.config.set(QUIET),
             LocalCluster(
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,
