@@ -221,7 +221,8 @@ def test_a_scheduler_in_another_process(chain: Path, truth: np.ndarray, tmp_path
             process.wait(20)
 
 
-def test_no_scheduler_there(chain: Path, tmp_path: Path) -> None:
+def test_no_scheduler_there(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechfmu.run.sweep.PATIENCE", 0.5)
     with pytest.raises(UserError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1"):
         sweep(chain, SWING, tmp_path, scheduler="tcp://127.0.0.1:1")
 

@@ -87,13 +87,14 @@ def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: 
 
     # outward, (10), (4), (6)
     qdd, a, R = [], [], []
-    a_k = a_0
+    a_k = np.stack([a_0[0], a_0[1], zero])  # h_1 = 0, so the last column of C_1 is S_1: how the base turns only changes what is left for joint 1
     for k in range(n):
         qdd_k = (u[k] - v[k] @ a_k) * U_inverse[k]
         a_k = C[k] @ a_k + S[k] * qdd_k + a_prime[k]
         qdd.append(qdd_k)
         a.append(a_k)
         R.append(M_star[k] @ a_k - Q_star[k])
+    qdd[0] = qdd[0] - a_0[2]
     return ChainMotion(np.stack(qdd), np.stack(a), np.stack(R))
 
 

@@ -29,6 +29,7 @@ from .sweep_spec import Spec
 
 FIRST, SECONDS, MOST = 20, 0.3, 1000  # runs in the first chunks; what later ones shall take; runs in any chunk
 AHEAD = 3  # chunks per worker under way
+PATIENCE = 10  # s, with a scheduler that does not answer
 DEATHS = 2  # of workers that had nothing but this run, until it is blamed
 MANIFEST = "_sweep.json"  # names with an underscore are no data to whoever reads the folder as one Parquet table
 
@@ -190,7 +191,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
             yield client
         return
     try:
-        client = Client(scheduler, timeout=10)
+        client = Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise UserError(f"there is no Dask scheduler at {scheduler}: {str(error).splitlines()[0]}") from None
     with client:
