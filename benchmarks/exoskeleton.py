@@ -211,7 +211,7 @@ def report_contact(report: Report, rounds: int, progress: Callable[[str], None])
             guid = re.search(r'guid="([^"]+)"', (Path(folder) / "modelDescription.xml").read_text(encoding="utf-8"))
             assert guid is not None
             (binary,) = (Path(folder) / "binaries" / host_platform()).iterdir()
-            loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("native")))
+            loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("fmi")))
             loop.host_open.restype, loop.host_steps.restype = ctypes.c_void_p, ctypes.c_double
             texts = str(binary).encode(), guid[1].encode()
             host = ctypes.c_void_p(loop.host_open(*texts, ctypes.c_double(TOLERANCE)))

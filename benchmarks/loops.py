@@ -22,7 +22,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from mechfmu.engines.compiled import cache_folder, library
+from mechfmu.engines.cache import cache_folder
+from mechfmu.engines.compiled import library
 from mechfmu.mechanisms import Mechanism
 
 C_FILES = Path(__file__).resolve().parent / "c"

@@ -53,7 +53,7 @@ from mechfmu.engines.c_model import model_c
 from mechfmu.engines.compiled import library
 from mechfmu.engines.compiler import compile_library, default_compiler, host_platform
 from mechfmu.engines.instance import Instance
-from mechfmu.engines.sources import fmu_source
+from mechfmu.engines.sources import NATIVE, c_sources, fmu_source
 
 POINTS = 8  # random states of each size, visited in turn
 STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 10 ms
@@ -158,7 +158,7 @@ class Host:
     """An FMU in the small C host."""
 
     def __init__(self, binary: Path, guid: str):
-        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("native")))
+        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("fmi")))
         self.loop.host_open.restype = ctypes.c_void_p
         self.loop.host_steps.restype = self.loop.host_crowd.restype = ctypes.c_double
         self._texts = (str(binary).encode(), guid.encode())
@@ -215,7 +215,7 @@ def counted_states(chain: LinkChain, folder: Path) -> np.ndarray:
     for old, new in ((".rates = model_rates", ".rates = counted_rates"), ("const Model model =", f"{counter}\nconst Model model =")):
         assert text.count(old) == 1
         text = text.replace(old, new)
-    files = {f.name: f.read_text() for f in fmu_source("native").iterdir() if f.suffix in (".c", ".h")} | {"model.c": text}
+    files = c_sources(*NATIVE) | {"model.c": text}
     for name, content in files.items():
         (folder / name).write_text(content)
     target = folder / "counted.so"

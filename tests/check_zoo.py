@@ -297,7 +297,7 @@ def library(folder: Path) -> bytes:
     sources = folder / "zoo_sources"
     sources.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "c" / "check_unit.c", sources)
-    shutil.copy(ROOT / "fmu_src" / "native" / "fmi2.h", sources)
+    shutil.copy(ROOT / "fmu_src" / "fmi" / "fmi2.h", sources)
     target = folder / "zoo_library.so"
     compile_library(sources, ["check_unit.c"], target, host_platform(), "cc" if shutil.which("cc") else "zig")
     return target.read_bytes()
@@ -318,7 +318,7 @@ def write_fmu(folder: Path, defect: Defect) -> Path:
     place = PLATFORMS[host_platform()]
     files = {
         "modelDescription.xml": text.encode(), f"binaries/{place.name}/Zoo{place.suffix}": binary, "sources/check_unit.c": (HERE / "c" / "check_unit.c").read_bytes(),
-        "sources/fmi2.h": (ROOT / "fmu_src" / "native" / "fmi2.h").read_bytes(),
+        "sources/fmi2.h": (ROOT / "fmu_src" / "fmi" / "fmi2.h").read_bytes(),
     }  # fmt: skip
     if defect.change:
         defect.change(files)

@@ -1,81 +1,29 @@
-/* The FMI 2.0 functions. Each checks what it may do now (the table below), its arguments, and then hands on to the instance. An error leaves the
- * instance as it was, so that it can be used on. */
-#include "fmi2.h"
-
+/* The FMI 2.0 functions of a native FMU. Each checks what it may do now (calls.h), its arguments, and then hands on to the instance. An error leaves the
+ * instance as it was: it remains usable. */
+#include "calls.h"
+#include "instance.h"
 #include "messages.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which call is legal when --------------------------------------------------------------------------------------------- */
-
-#define RUNNING (STEPPING | EVENT_MODE | CONTINUOUS)
-#define ANY (INSTANTIATED | INITIALIZING | RUNNING | TERMINATED)
-#define READABLE (INITIALIZING | RUNNING | TERMINATED)
-
-typedef struct {
-    const char *what;      /* what cannot be done otherwise, for the message */
-    unsigned co_simulation; /* the phases in which it is legal */
-    unsigned model_exchange;
-} Call;
-
-static const Call SETUP = {"the experiment cannot be set up", INSTANTIATED, INSTANTIATED};
-static const Call ENTER_INITIALIZATION = {"initialization cannot begin", INSTANTIATED, INSTANTIATED};
-static const Call EXIT_INITIALIZATION = {"initialization cannot end", INITIALIZING, INITIALIZING};
-static const Call TERMINATE = {"it cannot be terminated", STEPPING, EVENT_MODE | CONTINUOUS};
-static const Call RESET = {"it cannot be reset", ANY, ANY};
-static const Call LOGGING = {"logging cannot be changed", ANY, ANY};
-static const Call GET = {"values cannot be read", READABLE, READABLE};
-static const Call SET = {"values cannot be set", INSTANTIATED | INITIALIZING | STEPPING, INSTANTIATED | INITIALIZING | EVENT_MODE | CONTINUOUS};
-static const Call STATE_OF_FMU = {"the FMU state cannot be used", ANY, ANY};
-static const Call DIRECTIONAL = {"directional derivatives cannot be computed", READABLE, READABLE};
-static const Call STEP = {"a step cannot be made", STEPPING, 0};
-static const Call CANCEL = {"there is no step to cancel", 0, 0};
-static const Call STATUS = {"there is no status", STEPPING | TERMINATED, 0};
-static const Call INPUT_DERIVATIVES = {"input derivatives cannot be set", INSTANTIATED | INITIALIZING | STEPPING, 0};
-static const Call OUTPUT_DERIVATIVES = {"output derivatives cannot be read", STEPPING | TERMINATED, 0};
-static const Call ENTER_EVENT = {"event mode cannot be entered", 0, EVENT_MODE | CONTINUOUS};
-static const Call NEW_DISCRETE = {"discrete states cannot be updated", 0, EVENT_MODE};
-static const Call ENTER_CONTINUOUS = {"continuous-time mode cannot be entered", 0, EVENT_MODE};
-static const Call COMPLETED = {"a step cannot be completed", 0, CONTINUOUS};
-static const Call SET_TIME = {"the time cannot be set", 0, EVENT_MODE | CONTINUOUS};
-static const Call SET_STATES = {"the states cannot be set", 0, CONTINUOUS};
-static const Call GET_CONTINUOUS = {"continuous quantities cannot be read", 0, INITIALIZING | EVENT_MODE | CONTINUOUS | TERMINATED};
-static const Call GET_NOMINALS = {"nominal values cannot be read", 0, ANY};
-
-static const char *phase_name(int phase) {
-    switch (phase) {
-    case INSTANTIATED: return "instantiated";
-    case INITIALIZING: return "in initialization";
-    case STEPPING: return "stepping";
-    case EVENT_MODE: return "in event mode";
-    case CONTINUOUS: return "in continuous-time mode";
-    default: return "terminated";
-    }
-}
-
-/* Whether the call is legal now; otherwise the host is told. */
-static int legal(Instance *self, const Call *call) {
-    if (!self) return 0;
-    if ((self->type == fmi2CoSimulation ? call->co_simulation : call->model_exchange) & (unsigned)self->state->phase) return 1;
-    report(self, fmi2Error, "%s: the instance is %s", call->what, phase_name(self->state->phase));
-    return 0;
-}
-
-/* Whether an array of n elements is there; no elements need no array. */
-static int given(Instance *self, const void *array, size_t n) {
-    if (array || n == 0) return 1;
-    report(self, fmi2Error, "%lu values, but no array of them (a null pointer)", (unsigned long)n);
-    return 0;
-}
-
-#define REQUIRE(condition) \
-    do { \
-        if (!(condition)) return fmi2Error; \
-    } while (0)
-
 /* --- variables -------------------------------------------------------------------------------------------------------------- */
+
+/* A variable's name. */
+typedef struct {
+    char text[256];
+} Name;
+
+static Name name_of(const Row *row, size_t offset) {
+    Name name;
+    if (row->after)
+        snprintf(name.text, sizeof name.text, "%s%lu%s", row->before, (unsigned long)offset + 1, row->after);
+    else
+        snprintf(name.text, sizeof name.text, "%s", row->before);
+    return name;
+}
 
 static const char *kind_name(Kind kind) {
     switch (kind) {
@@ -165,21 +113,13 @@ static fmi2Status tell(Instance *self, const Note *note, double t) {
 
 /* --- both interface types --------------------------------------------------------------------------------------------------- */
 
-const char *fmi2GetTypesPlatform(void) { return "default"; }
-
-const char *fmi2GetVersion(void) { return "2.0"; }
-
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *callbacks,
                               fmi2Boolean visible, fmi2Boolean logging) {
     (void)resources;
     (void)visible;
-    if (!callbacks || !callbacks->logger) return NULL;
-    const char *complaint = !name || !*name                                            ? "the instance has no name"
-                            : !guid                                                    ? "no GUID is given"
-                            : strcmp(guid, model.guid) != 0                            ? "the GUID is not that of this FMU: modelDescription.xml and binary do not belong together"
-                            : type != fmi2CoSimulation && type != fmi2ModelExchange    ? "the FMU type is neither Co-Simulation nor Model Exchange"
-                                                                                       : NULL;
-    Instance *self = complaint ? NULL : instance_new(name, type, callbacks, logging ? 1u << LOG_ALL : 0);
+    const char *complaint = instantiation_complaint(name, type, guid, callbacks);
+    if (!complaint && strcmp(guid, model.guid) != 0) complaint = WRONG_GUID;
+    Instance *self = complaint ? NULL : instance_new(name, type, callbacks, logging);
     if (!self) report_early(callbacks, name, complaint ? complaint : "there is not enough memory");
     return self;
 }
@@ -188,7 +128,7 @@ void fmi2FreeInstance(fmi2Component c) { instance_free(c); }
 
 fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean logging, size_t n, const fmi2String categories[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &LOGGING) && given(self, categories, n));
+    REQUIRE(legal(self, &CALL_LOGGING) && given(self, categories, n));
     unsigned chosen = n == 0 ? 1u << LOG_ALL : 0;
     for (size_t i = 0; i < n; i++) {
         int category = 0;
@@ -197,18 +137,14 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean logging, size_t n, c
             return report(self, fmi2Error, "there is no log category %s", categories[i] ? categories[i] : "(null)");
         chosen |= 1u << category;
     }
-    self->categories = logging ? chosen : 0;
+    self->component.categories = logging ? chosen : 0;
     return fmi2OK;
 }
 
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start, fmi2Boolean stop_defined,
                                fmi2Real stop) {
     Instance *self = c;
-    REQUIRE(legal(self, &SETUP));
-    if (!isfinite(start)) return report(self, fmi2Error, "start time %s: must be a finite number", number(start).text);
-    if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
-        return report(self, fmi2Error, "tolerance %s: must be greater than 0", number(tolerance).text);
-    if (stop_defined && !(stop >= start)) return report(self, fmi2Error, "stop time %s: must not be before the start time", number(stop).text);
+    REQUIRE(legal(self, &CALL_SETUP) && valid_experiment(self, tolerance_defined, tolerance, start, stop_defined, stop));
     self->state->t = start;
     self->state->tolerance = tolerance_defined ? tolerance : 0;
     instance_changed(self);
@@ -217,14 +153,14 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, f
 
 fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &ENTER_INITIALIZATION));
+    REQUIRE(legal(self, &CALL_ENTER_INITIALIZATION));
     self->state->phase = INITIALIZING;
     return fmi2OK;
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &EXIT_INITIALIZATION));
+    REQUIRE(legal(self, &CALL_EXIT_INITIALIZATION));
     model.requirements(&self->state->t, self->x, self->d, self->u, self->p, self->r, self->work);
     for (size_t i = 0; i < model.nr; i++)
         if (!(self->r[i] > 0)) return report(self, fmi2Error, "%s", model.requirement_texts[i]);
@@ -239,20 +175,20 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
             if (status == fmi2Error) return status;
         }
     memcpy(self->g, self->g_now, model.ng * sizeof(double));
-    self->state->phase = self->type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
+    self->state->phase = self->component.type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
     return status;
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &TERMINATE));
+    REQUIRE(legal(self, &CALL_TERMINATE));
     self->state->phase = TERMINATED;
     return fmi2OK;
 }
 
 fmi2Status fmi2Reset(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &RESET));
+    REQUIRE(legal(self, &CALL_RESET));
     instance_reset(self);
     return fmi2OK;
 }
@@ -261,21 +197,21 @@ fmi2Status fmi2Reset(fmi2Component c) {
 
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, REAL));
+    REQUIRE(legal(self, &CALL_GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, REAL));
     for (size_t i = 0; i < n; i++) values[i] = value_of(self, vr[i]);
     return fmi2OK;
 }
 
 fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, INTEGER));
+    REQUIRE(legal(self, &CALL_GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, INTEGER));
     for (size_t i = 0; i < n; i++) values[i] = (fmi2Integer)lround(value_of(self, vr[i]));
     return fmi2OK;
 }
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, BOOLEAN));
+    REQUIRE(legal(self, &CALL_GET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, BOOLEAN));
     for (size_t i = 0; i < n; i++) values[i] = value_of(self, vr[i]) != 0 ? fmi2True : fmi2False;
     return fmi2OK;
 }
@@ -290,17 +226,17 @@ static fmi2Status no_strings(Instance *self, const Call *call, const fmi2ValueRe
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String values[]) {
     (void)values;
-    return no_strings(c, &GET, vr, n);
+    return no_strings(c, &CALL_GET, vr, n);
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2String values[]) {
     (void)values;
-    return no_strings(c, &SET, vr, n);
+    return no_strings(c, &CALL_SET, vr, n);
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, REAL));
+    REQUIRE(legal(self, &CALL_SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, REAL));
     for (size_t i = 0; i < n; i++) REQUIRE(acceptable(self, vr[i], values[i]));
     for (size_t i = 0; i < n; i++) put(self, vr[i], values[i]);
     return fmi2OK;
@@ -308,7 +244,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
 
 fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, INTEGER));
+    REQUIRE(legal(self, &CALL_SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, INTEGER));
     for (size_t i = 0; i < n; i++) REQUIRE(acceptable(self, vr[i], values[i]));
     for (size_t i = 0; i < n; i++) put(self, vr[i], values[i]);
     return fmi2OK;
@@ -316,7 +252,7 @@ fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
 
 fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, BOOLEAN));
+    REQUIRE(legal(self, &CALL_SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, BOOLEAN));
     for (size_t i = 0; i < n; i++) REQUIRE(acceptable(self, vr[i], values[i]));
     for (size_t i = 0; i < n; i++) put(self, vr[i], values[i] ? 1 : 0);
     return fmi2OK;
@@ -338,7 +274,7 @@ static Header header(const Instance *self) {
     memset(&h, 0, sizeof h);
     memcpy(h.format, "mechfmu1", sizeof h.format);
     strncpy(h.guid, model.guid, sizeof h.guid - 1);
-    h.type = self->type;
+    h.type = self->component.type;
     h.size = instance_state_size();
     return h;
 }
@@ -354,7 +290,7 @@ static int fits(Instance *self, const void *saved) {
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *saved) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU) && given(self, saved, 1));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU) && given(self, saved, 1));
     if (!*saved) *saved = malloc(saved_size());
     if (!*saved) return report(self, fmi2Error, "there is not enough memory for the state");
     const Header h = header(self);
@@ -365,7 +301,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *saved) {
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate saved) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU) && given(self, saved, 1) && fits(self, saved));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU) && given(self, saved, 1) && fits(self, saved));
     memcpy(self->state, (const char *)saved + sizeof(Header), instance_state_size());
     instance_changed(self);
     return fmi2OK;
@@ -373,7 +309,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate saved) {
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *saved) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU));
     if (saved) {
         free(*saved);
         *saved = NULL;
@@ -383,14 +319,14 @@ fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *saved) {
 
 fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate saved, size_t *size) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU) && given(self, saved, 1) && given(self, size, 1));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU) && given(self, saved, 1) && given(self, size, 1));
     *size = saved_size();
     return fmi2OK;
 }
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate saved, fmi2Byte bytes[], size_t size) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU) && given(self, saved, 1) && given(self, bytes, 1));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU) && given(self, saved, 1) && given(self, bytes, 1));
     if (size < saved_size()) return report(self, fmi2Error, "the state needs %lu bytes, not %lu", (unsigned long)saved_size(), (unsigned long)size);
     memcpy(bytes, saved, saved_size());
     return fmi2OK;
@@ -398,7 +334,7 @@ fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate saved, fmi2Byte b
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *saved) {
     Instance *self = c;
-    REQUIRE(legal(self, &STATE_OF_FMU) && given(self, bytes, 1) && given(self, saved, 1));
+    REQUIRE(legal(self, &CALL_STATE_OF_FMU) && given(self, bytes, 1) && given(self, saved, 1));
     if (size != saved_size()) return report(self, fmi2Error, "the state has %lu bytes, not %lu", (unsigned long)saved_size(), (unsigned long)size);
     REQUIRE(fits(self, bytes));
     if (!*saved) *saved = malloc(size);
@@ -412,7 +348,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t n_unknown, const fmi2ValueReference known[],
                                         size_t n_known, const fmi2Real seed[], fmi2Real derivative[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &DIRECTIONAL) && given(self, unknown, n_unknown) && given(self, known, n_known) && given(self, seed, n_known) &&
+    REQUIRE(legal(self, &CALL_DIRECTIONAL) && given(self, unknown, n_unknown) && given(self, known, n_known) && given(self, seed, n_known) &&
             given(self, derivative, n_unknown) && all_known(self, unknown, n_unknown, REAL) && all_known(self, known, n_known, REAL));
     const int initializing = self->state->phase == INITIALIZING;
     double t_dot = 0;
@@ -453,7 +389,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], const fmi2Real values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &INPUT_DERIVATIVES) && given(self, vr, n) && given(self, order, n) && given(self, values, n) && all_known(self, vr, n, REAL));
+    REQUIRE(legal(self, &CALL_INPUT_DERIVATIVES) && given(self, vr, n) && given(self, order, n) && given(self, values, n) && all_known(self, vr, n, REAL));
     for (size_t i = 0; i < n; i++) {
         const Row *row = row_of(self, vr[i]);
         const Name name = name_of(row, vr[i] - row->reference);
@@ -473,7 +409,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], fmi2Real values[]) {
     Instance *self = c;
-    REQUIRE(legal(self, &OUTPUT_DERIVATIVES) && given(self, vr, n) && given(self, order, n) && given(self, values, n) && all_known(self, vr, n, REAL));
+    REQUIRE(legal(self, &CALL_OUTPUT_DERIVATIVES) && given(self, vr, n) && given(self, order, n) && given(self, values, n) && all_known(self, vr, n, REAL));
     for (size_t i = 0; i < n; i++) {
         const Row *row = row_of(self, vr[i]);
         const Name name = name_of(row, vr[i] - row->reference);
@@ -497,11 +433,7 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_earlier_state) {
     Instance *self = c;
     (void)no_earlier_state;
-    REQUIRE(legal(self, &STEP));
-    if (!isfinite(t) || !isfinite(h) || h <= 0)
-        return report(self, fmi2Error, "step of size %s at t = %s: the size must be greater than 0", number(h).text, number(t).text);
-    if (fabs(t - self->state->t) > 1e-9 * fmax(1, fabs(self->state->t)))
-        return report(self, fmi2Error, "step from t = %s: the simulation is at t = %s", number(t).text, number(self->state->t).text);
+    REQUIRE(legal(self, &CALL_STEP) && valid_step(self, t, h));
     const char *why;
     const Note *warned;
     double at, warned_at;
@@ -510,63 +442,18 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
     return warned ? tell(self, warned, warned_at) : fmi2OK;
 }
 
-fmi2Status fmi2CancelStep(fmi2Component c) {
-    REQUIRE(legal(c, &CANCEL));
-    return fmi2Error;
-}
-
-static fmi2Status no_such_status(Instance *self) { return report(self, fmi2Error, "this status is not available: steps are never pending"); }
-
-fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {
-    Instance *self = c;
-    REQUIRE(legal(self, &STATUS) && given(self, value, 1));
-    if (kind != fmi2DoStepStatus) return no_such_status(self);
-    *value = fmi2OK;
-    return fmi2OK;
-}
-
-fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value) {
-    Instance *self = c;
-    REQUIRE(legal(self, &STATUS) && given(self, value, 1));
-    if (kind != fmi2LastSuccessfulTime) return no_such_status(self);
-    *value = self->state->t;
-    return fmi2OK;
-}
-
-fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value) {
-    Instance *self = c;
-    (void)kind;
-    REQUIRE(legal(self, &STATUS) && given(self, value, 1));
-    return no_such_status(self);
-}
-
-fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value) {
-    Instance *self = c;
-    REQUIRE(legal(self, &STATUS) && given(self, value, 1));
-    if (kind != fmi2Terminated) return no_such_status(self);
-    *value = fmi2False;
-    return fmi2OK;
-}
-
-fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value) {
-    Instance *self = c;
-    (void)kind;
-    REQUIRE(legal(self, &STATUS) && given(self, value, 1));
-    return no_such_status(self);
-}
-
 /* --- Model Exchange ----------------------------------------------------------------------------------------------------------------- */
 
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &ENTER_EVENT));
+    REQUIRE(legal(self, &CALL_ENTER_EVENT));
     self->state->phase = EVENT_MODE;
     return fmi2OK;
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     Instance *self = c;
-    REQUIRE(legal(self, &NEW_DISCRETE) && given(self, info, 1));
+    REQUIRE(legal(self, &CALL_NEW_DISCRETE) && given(self, info, 1));
     memset(info, 0, sizeof *info);
     const Note *told;
     info->valuesOfContinuousStatesChanged = instance_events(self, &told) ? fmi2True : fmi2False;
@@ -577,7 +464,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &ENTER_CONTINUOUS));
+    REQUIRE(legal(self, &CALL_ENTER_CONTINUOUS));
     self->state->phase = CONTINUOUS;
     return fmi2OK;
 }
@@ -585,7 +472,7 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_earlier_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     Instance *self = c;
     (void)no_earlier_state;
-    REQUIRE(legal(self, &COMPLETED) && given(self, enter_event_mode, 1) && given(self, terminate, 1));
+    REQUIRE(legal(self, &CALL_COMPLETED) && given(self, enter_event_mode, 1) && given(self, terminate, 1));
     *enter_event_mode = *terminate = fmi2False;
     if (model.ng) {
         /* a guard that has fallen stays marked as standing, so that event mode still sees its fall */
@@ -608,7 +495,7 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_earlier_s
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t) {
     Instance *self = c;
-    REQUIRE(legal(self, &SET_TIME));
+    REQUIRE(legal(self, &CALL_SET_TIME));
     if (!isfinite(t)) return report(self, fmi2Error, "time %s: must be a finite number", number(t).text);
     self->state->t = t;
     instance_changed(self);
@@ -624,7 +511,7 @@ static int as_long(Instance *self, const void *array, size_t n, size_t expected,
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n) {
     Instance *self = c;
-    REQUIRE(legal(self, &SET_STATES) && as_long(self, x, n, model.nx, "states"));
+    REQUIRE(legal(self, &CALL_SET_STATES) && as_long(self, x, n, model.nx, "states"));
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i])) return report(self, fmi2Error, "state %lu = %s: must be a finite number", (unsigned long)i + 1, number(x[i]).text);
     if (n) memcpy(self->x, x, n * sizeof *x);
@@ -635,7 +522,7 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET_CONTINUOUS) && as_long(self, x, n, model.nx, "states"));
+    REQUIRE(legal(self, &CALL_GET_CONTINUOUS) && as_long(self, x, n, model.nx, "states"));
     instance_freshen(self);
     if (n) memcpy(x, self->x, n * sizeof *x);
     return fmi2OK;
@@ -643,7 +530,7 @@ fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n) {
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real dx[], size_t n) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET_CONTINUOUS) && as_long(self, dx, n, model.nx, "derivatives"));
+    REQUIRE(legal(self, &CALL_GET_CONTINUOUS) && as_long(self, dx, n, model.nx, "derivatives"));
     const double *rates = instance_rates(self);
     if (n) memcpy(dx, rates, n * sizeof *dx);
     return fmi2OK;
@@ -651,7 +538,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real dx[], size_t n) {
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real g[], size_t n) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET_CONTINUOUS) && as_long(self, g, n, model.ng, "event indicators"));
+    REQUIRE(legal(self, &CALL_GET_CONTINUOUS) && as_long(self, g, n, model.ng, "event indicators"));
     instance_freshen(self);
     if (n) model.guards(&self->state->t, self->x, self->d, self->u, self->p, g, self->work);
     return fmi2OK;
@@ -659,7 +546,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real g[], size_t n) {
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t n) {
     Instance *self = c;
-    REQUIRE(legal(self, &GET_NOMINALS) && as_long(self, nominals, n, model.nx, "nominal values"));
+    REQUIRE(legal(self, &CALL_GET_NOMINALS) && as_long(self, nominals, n, model.nx, "nominal values"));
     if (n) memcpy(nominals, model.x_nominal, n * sizeof *nominals);
     return fmi2OK;
 }

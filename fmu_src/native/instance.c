@@ -19,24 +19,20 @@ static void lay_out(Instance *self) {
     self->u_dot = self->g + model.ng;
 }
 
-Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, unsigned categories) {
+Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging) {
     const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 2 + model.nu * 2 + model.np + model.ng + model.nr + model.work;
     Instance *self = calloc(1, sizeof *self);
     if (!self) return NULL;
-    self->name = calloc(strlen(name) + 1, 1);
     self->state = calloc(1, instance_state_size());
     self->y = calloc(scratch + 1, sizeof(double));
     void *solver = calloc(1, solver_size(model.nx, model.ng));
-    if (!self->name || !self->state || !self->y || !solver) {
+    if (!self->state || !self->y || !solver ||
+        !component_init(&self->component, name, type, callbacks, logging, &self->state->phase, &self->state->t)) {
         free(solver);
         instance_free(self);
         return NULL;
     }
     self->solver = solver_init(solver, model.nx, model.ng);
-    memcpy(self->name, name, strlen(name));
-    self->type = type;
-    self->callbacks = *callbacks;
-    self->categories = categories;
     lay_out(self);
     double *next = self->y + model.ny;
     struct {
@@ -59,7 +55,7 @@ void instance_free(Instance *self) {
     free(self->solver);
     free(self->y);
     free(self->state);
-    free(self->name);
+    component_release(&self->component);
     free(self);
 }
 

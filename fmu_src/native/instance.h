@@ -2,19 +2,9 @@
 #ifndef MECHFMU_INSTANCE_H
 #define MECHFMU_INSTANCE_H
 
-#include "fmi2.h"
+#include "component.h"
 #include "model.h"
 #include "solver.h"
-
-/* The phases of an instance's life; bits, so that sets of them can be written down. */
-typedef enum {
-    INSTANTIATED = 1,
-    INITIALIZING = 2,
-    STEPPING = 4,    /* Co-Simulation */
-    EVENT_MODE = 8,  /* Model Exchange */
-    CONTINUOUS = 16, /* Model Exchange */
-    TERMINATED = 32
-} Phase;
 
 enum { INPUT_ORDERS = 3 }; /* inputs may be polynomials of this degree within a step */
 
@@ -30,10 +20,7 @@ typedef struct {
 } State;
 
 typedef struct {
-    fmi2CallbackFunctions callbacks;
-    char *name;
-    fmi2Type type;
-    unsigned categories; /* those that are logged, as bits */
+    Component component;
     State *state;
     double *x, *d, *u, *p, *g, *u_dot; /* in state->values */
     /* caches and scratch memory: never part of the state */
@@ -46,7 +33,7 @@ typedef struct {
 } Instance;
 
 /* Life. instance_new returns NULL when there is no memory. */
-Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, unsigned categories);
+Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging);
 void instance_free(Instance *self);
 void instance_reset(Instance *self);
 

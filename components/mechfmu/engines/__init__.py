@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..mechanisms import Mechanism, UserError
-from .compiled import CEngine
 from .tracing import CasadiEngine
 
 
@@ -38,5 +37,7 @@ def engine(name: str, mechanism: Mechanism) -> Engine:
     if name == "casadi":
         return CasadiEngine(mechanism)
     if name == "c":
+        from .compiled import CEngine  # the compiler, which nobody else needs
+
         return CEngine(mechanism)
     raise UserError(f"there is no engine {name}; engines: {', '.join(NAMES)}")

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,27 +20,19 @@ import numpy as np
 from ..mechanisms import Mechanism, UserError
 from ..mechanisms.table import Scalar
 from .c_model import model_c
+from .cache import cache_folder
 from .compiler import PLATFORMS, compile_library, default_compiler, host_platform
 from .integration import IntegrationError
-from .sources import fmu_source
+from .sources import NATIVE, c_sources, fmu_source
 
 GUID = "engine"
-
-
-def cache_folder() -> Path:
-    """Where compiled mechanisms are kept: $MECHFMU_CACHE, or the user's cache folder."""
-    if own := os.environ.get("MECHFMU_CACHE"):
-        return Path(own)
-    home = Path.home()
-    base = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}.get(sys.platform) or os.environ.get("XDG_CACHE_HOME")
-    return Path(base or home / ".cache") / "mechfmu"
 
 
 @lru_cache(maxsize=64)
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
     compiler, host = default_compiler(), host_platform()
-    files = {f.name: f.read_text() for f in sorted(fmu_source("native").iterdir()) if f.suffix in (".c", ".h")}
+    files = c_sources(*NATIVE)
     files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
     digest = hashlib.sha256("\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:24]
     library = cache_folder() / f"{mechanism.key}_{digest}{PLATFORMS[host].suffix}"

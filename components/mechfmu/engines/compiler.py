@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def default_compiler() -> str:
     raise UserError("there is no C compiler: install one with  pip install ziglang  (or mechfmu[native])")
 
 
-def refuse_compiler(compiler: str, platform_name: str) -> None:
+def check_compiler(compiler: str, platform_name: str) -> None:
     """UserError when this compiler is not here, or cannot build for this platform."""
     if compiler not in COMPILERS:
         raise UserError(f"compiler {compiler}: must be {' or '.join(COMPILERS)}")
@@ -79,21 +80,21 @@ def refuse_compiler(compiler: str, platform_name: str) -> None:
         raise UserError("there is no system C compiler (neither $CC nor cc)")
 
 
-def compile_library(folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str) -> None:
-    """Compile the C files `sources` in `folder` to the shared library `target`."""
-    refuse_compiler(compiler, platform_name)
+def compile_library(folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()) -> None:
+    """Compile the C files `sources` in `folder` to the shared library `target`; `extra` are more flags for the compiler."""
+    check_compiler(compiler, platform_name)
     chosen = PLATFORMS[platform_name]
     with tempfile.TemporaryDirectory(prefix="mechfmu_cc_") as temporary:
         if compiler == "cc":
             parts = [Path(temporary) / target.name]
-            _run([str(_system_compiler()), *FLAGS, *sources, *chosen.flags, "-o", str(parts[0])], folder)
+            _run([str(_system_compiler()), *FLAGS, *sources, *chosen.flags, *extra, "-o", str(parts[0])], folder)
         else:
             parts = []
             for triple in chosen.targets:
                 part = Path(temporary) / triple / target.name
                 part.parent.mkdir()
                 named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
-                _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *named, "-o", str(part)], folder)
+                _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *extra, *named, "-o", str(part)], folder)
                 parts.append(part)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])

@@ -11,17 +11,20 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..mechanisms import Mechanism, Note, UserError
 from ..mechanisms.table import Scalar
 from . import engine as engine_of
-from .compiled import CompiledInstance
 from .integration import IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
 EVENT_LIMIT = 1000  # events within one communication step
+
+if TYPE_CHECKING:
+    from .compiled import CompiledInstance
 
 Warn = Callable[[str], None]
 
@@ -59,7 +62,11 @@ class Snapshot:
 
 def make_instance(mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: str = "casadi") -> Instance | CompiledInstance:
     """A mechanism ready to be simulated; the c engine brings its own solver."""
-    return CompiledInstance(mechanism, start) if engine == "c" else Instance(mechanism, start, engine)
+    if engine != "c":
+        return Instance(mechanism, start, engine)
+    from .compiled import CompiledInstance  # the compiler, which nobody else needs
+
+    return CompiledInstance(mechanism, start)
 
 
 class Instance:

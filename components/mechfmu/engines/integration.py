@@ -14,9 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.integrate import DOP853, LSODA, OdeSolver
-from scipy.optimize import brentq
+
+if TYPE_CHECKING:
+    from scipy.integrate import OdeSolver  # imported where it is used: it takes longer than all else that an FMU needs at its start
 
 EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
 STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
@@ -86,6 +89,8 @@ def integrate(
 
 
 def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, limit: float, stiff: bool, wanted: float) -> OdeSolver:
+    from scipy.integrate import DOP853, LSODA
+
     if stiff:
         return LSODA(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit)
     first = min(wanted, t_end - t) if wanted > 0 else None
@@ -113,6 +118,8 @@ def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, .
 
 def _just_fallen(guards: Callable[[float], np.ndarray], k: int, t_a: float, t_b: float, at_b: float) -> float:
     """When guard k has fallen between t_a and t_b: a hair beyond the root, so that it has really fallen and does not fire again."""
+    from scipy.optimize import brentq
+
     root = float(brentq(lambda t: guards(t)[k], t_a, t_b, xtol=ROOT_TOLERANCE)) if at_b < 0 else t_b
     beyond = 10 * ROOT_TOLERANCE
     while root + beyond < t_b and guards(root + beyond)[k] > 0:

@@ -13,3 +13,12 @@ def fmu_source(name: str) -> Path:
         if (root / name).exists():
             return root / name
     raise FileNotFoundError(f"fmu_src/{name} is missing: the installation of mechfmu is incomplete")
+
+
+def c_sources(*folders: str) -> dict[str, str]:
+    """File name -> text of all C files and headers in these folders of fmu_src/: an FMU and a compiler see them side by side."""
+    files = [f for folder in folders for f in sorted(fmu_source(folder).iterdir()) if f.suffix in (".c", ".h")]
+    return {f.name: f.read_text(encoding="utf-8") for f in files}
+
+
+NATIVE = ("fmi", "native")  # the runtime of native FMUs

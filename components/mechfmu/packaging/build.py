@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..engines.compiler import PLATFORMS, default_compiler, host_platform, refuse_compiler
+from ..engines.compiler import PLATFORMS, default_compiler, host_platform, check_compiler
 from ..mechanisms import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu
+from .portable import all_platforms
 from .python_fmu import write_python_fmu
 
 KINDS = ("native", "python")
@@ -23,25 +24,23 @@ def build(
     if kind not in (*KINDS, "both"):
         raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
     kinds = KINDS if kind == "both" else (kind,)
-    wanted = chosen_platforms(platforms) if "native" in kinds else []
-    tool = (compiler or default_compiler()) if "native" in kinds else ""
-    for platform in wanted:
-        refuse_compiler(tool, platform)
+    tool = compiler or default_compiler()
+    wanted = {"native": chosen_platforms(platforms or [host_platform()]), "python": chosen_platforms(platforms or all_platforms(tool))}
+    for platform in {p for k in kinds for p in wanted[k]}:
+        check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
     mechanism.start(starts)  # refuses parameters that do not fit together, before any work is done
     targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}
     make_folder(Path(folder))  # better refused before the work than after it
     if "native" in targets:
-        write_native_fmu(mechanism, targets["native"], starts, wanted, tool, progress)
+        write_native_fmu(mechanism, targets["native"], starts, wanted["native"], tool, progress)
     if "python" in targets:
-        write_python_fmu(mechanism, targets["python"], starts, progress)
+        write_python_fmu(mechanism, targets["python"], starts, wanted["python"], tool, progress)
     return list(targets.values())
 
 
-def chosen_platforms(names: Sequence[str] | None) -> list[str]:
-    """The platforms of these names, `all` for every one; none named: this machine's."""
-    if not names:
-        return [host_platform()]
+def chosen_platforms(names: Sequence[str]) -> list[str]:
+    """The platforms of these names, `all` for every one."""
     if "all" in names:
         return list(PLATFORMS)
     for name in names:

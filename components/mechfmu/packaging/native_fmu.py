@@ -1,4 +1,4 @@
-"""The native FMU: generated C and the runtime of fmu_src/native, compiled for each platform; Co-Simulation and Model Exchange in one file."""
+"""The native FMU: generated C and the runtime of fmu_src/fmi and fmu_src/native, compiled for each platform; Co-Simulation and Model Exchange in one file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..engines.c_model import model_c, projects
 from ..engines.compiler import PLATFORMS, compile_library
-from ..engines.sources import fmu_source
+from ..engines.sources import NATIVE, c_sources
 from ..mechanisms import Mechanism
 from .archive import write_archive
 from .contents import common_contents
@@ -37,7 +37,7 @@ def write_native_fmu(
 ) -> None:
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
     progress(f"{target.name}: writing C")
-    sources = {f.name: f.read_text(encoding="utf-8") for f in sorted(fmu_source("native").iterdir()) if f.suffix in (".c", ".h")}
+    sources = c_sources(*NATIVE)
     sources["model.c"] = model_c(mechanism, GUID_PLACE, starts)
     c_files = sorted(name for name in sources if name.endswith(".c"))
 

@@ -1,17 +1,14 @@
-"""The Python FMU: pythonfmu's wrapper library, our slave, and the part of mechfmu that computes, bundled under a name of its own."""
+"""The Python FMU: a pythonfmu slave, the part of mechfmu that computes, bundled under a name of its own, and the library that runs them in a Python process."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pythonfmu.builder import FmuBuilder
+import pythonfmu
 from pythonfmu.fmi2slave import Fmi2Slave
 
 from ..engines.sources import fmu_source
@@ -20,47 +17,53 @@ from .archive import write_archive
 from .contents import common_contents
 from .dependencies import dependencies
 from .model_description import Interface, model_description
+from .portable import portable_contents, register_python
 
 PACKAGE = Path(__file__).parent.parent
+COMPUTING = ("__init__.py", "instance.py", "integration.py", "tracing.py")  # the engine casadi
 REQUIRES = ("numpy", "scipy", "casadi")
+PYTHON = (3, 10)
 ABILITIES = dict(
     needsExecutionTool="false", canHandleVariableCommunicationStepSize="true", canNotUseMemoryManagementFunctions="true",
     canGetAndSetFMUstate="true", canSerializeFMUstate="true",
 )  # fmt: skip
 
 
-def write_python_fmu(mechanism: Mechanism, target: Path, starts: Mapping[str, float], progress: Callable[[str], None]) -> None:
+def write_python_fmu(
+    mechanism: Mechanism, target: Path, starts: Mapping[str, float], platforms: Sequence[str], compiler: str, progress: Callable[[str], None]
+) -> None:
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
     progress(f"{target.name}: recording the equations, packing")
     core = bundled_files(mechanism)
     digest = _digest(core)
-    package = f"mechfmu_{digest}"  # hashed: FMUs of different versions live side by side in one process
-    model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts), core=package, requires=REQUIRES)
+    package = f"mechfmu_{digest}"  # hashed: in-process, FMUs of different versions do not share their modules
+    model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts), core=package)
     slave = fmu_source("python/mechanism_slave.py").read_bytes()
     own = _digest({Path("model.json"): json.dumps(model).encode(), Path("slave.py"): slave})
-    with tempfile.TemporaryDirectory(prefix="mechfmu_") as temporary:
-        folder = Path(temporary)
-        script = folder / f"{mechanism.name}_{own}.py"  # unique: pythonfmu imports slaves by file name
-        script.write_bytes(slave)
-        (folder / "model.json").write_text(json.dumps(model, indent=1))
-        for path, content in core.items():
-            file = folder / package / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        with _no_trace_left(script.stem, package):
-            packed = FmuBuilder.build_FMU(script, folder / "raw.fmu", [folder / package, folder / "model.json"])
-        with zipfile.ZipFile(packed) as raw:
-            contents = {i.filename: raw.read(i) for i in raw.infolist() if not i.is_dir()}
+    module = f"{mechanism.name}_{own}"  # unique: pythonfmu imports slaves by file name
+    contents = {f"resources/{package}/{path.as_posix()}": content for path, content in core.items()}
+    contents |= {f"resources/pythonfmu/{f.name}": f.read_bytes() for f in Path(pythonfmu.__file__).parent.glob("*.py")}
+    contents |= {
+        f"resources/{module}.py": slave,
+        "resources/slavemodule.txt": module.encode(),
+        "resources/model.json": json.dumps(model, indent=1).encode(),
+    }
     contents |= common_contents(mechanism, starts)
     interface = {"CoSimulation": Interface(dict(modelIdentifier=mechanism.name, **ABILITIES))}
-    contents["modelDescription.xml"] = model_description(mechanism, interface, Fmi2Slave.log_categories, starts, dependencies(mechanism), content=own + digest)
+    description = model_description(mechanism, interface, Fmi2Slave.log_categories, starts, dependencies(mechanism), content=own + digest)
+    guid = re.search(rb'guid="([^"]+)"', description)
+    assert guid is not None
+    contents["modelDescription.xml"] = description
+    contents |= portable_contents(mechanism.name, guid[1].decode(), platforms, compiler, progress, REQUIRES, PYTHON)
     write_archive(target, contents)
+    register_python()
 
 
 def bundled_files(mechanism: Mechanism) -> dict[Path, bytes]:
-    """What the slave needs at run time: core, engines, and this one mechanism."""
-    folders = [PACKAGE / "core", PACKAGE / "engines", mechanism.folder]
-    files = [PACKAGE / "__init__.py", *(PACKAGE / "mechanisms").glob("*.py"), *(f for folder in folders for f in folder.rglob("*.py"))]
+    """What the slave needs at run time: core, the engine, and this one mechanism."""
+    folders = [PACKAGE / "core", mechanism.folder]
+    files = [PACKAGE / "__init__.py", *(PACKAGE / "engines" / name for name in COMPUTING), *(PACKAGE / "mechanisms").glob("*.py")]
+    files += [f for folder in folders for f in folder.rglob("*.py")]
     return {_inside(f, mechanism): f.read_bytes() for f in sorted(files)}
 
 
@@ -76,15 +79,3 @@ def _digest(files: Mapping[Path, bytes]) -> str:
     for path, content in sorted(files.items()):
         sha.update(path.as_posix().encode() + b"\0" + content + b"\0")
     return sha.hexdigest()[:12]
-
-
-@contextmanager
-def _no_trace_left(*modules: str) -> Iterator[None]:
-    """pythonfmu's builder imports the slave into this process; afterwards sys.path and sys.modules are as they were."""
-    path = list(sys.path)
-    try:
-        yield
-    finally:
-        sys.path[:] = path
-        for name in [m for m in sys.modules if m.split(".")[0] in modules]:
-            del sys.modules[name]

@@ -2,18 +2,22 @@
 #ifndef MECHFMU_MESSAGES_H
 #define MECHFMU_MESSAGES_H
 
-#include "instance.h"
+#include "component.h"
 
-enum { TEXT = 512 }; /* longest message */
+enum { TEXT = 512 }; /* longest formatted message */
 
 /* The log categories and their names, as in the model description. */
 typedef enum { LOG_WARNING, LOG_DISCARD, LOG_ERROR, LOG_FATAL, LOG_ALL, LOG_CATEGORIES } Category;
 extern const char *const CATEGORY_NAMES[LOG_CATEGORIES];
 
-/* Sends a message of that status and returns the status. Errors are always sent; `format` is as for printf, with numbers by number(). */
-fmi2Status report(const Instance *self, fmi2Status status, const char *format, ...);
+/* Sends a message of that status and returns the status. Errors are always sent; `format` is as for printf, with numbers by number().
+ * `component` is an instance of any kind. */
+fmi2Status report(const void *component, fmi2Status status, const char *format, ...);
 
-/* The same before there is an instance. */
+/* Sends a text of any length in that category, wanted or not. */
+void send_text(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category, const char *text);
+
+/* An error before there is an instance. */
 void report_early(const fmi2CallbackFunctions *callbacks, const char *name, const char *text);
 
 /* A number as text, six digits, with a point whatever the locale. */
@@ -21,11 +25,5 @@ typedef struct {
     char text[32];
 } Number;
 Number number(double value);
-
-/* A variable's name. */
-typedef struct {
-    char text[256];
-} Name;
-Name name_of(const Row *row, size_t offset);
 
 #endif

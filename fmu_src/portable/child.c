@@ -1,0 +1,225 @@
+#include "child.h"
+
+#include "protocol.h"
+#include "pythons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double FAREWELL = 2;      /* s that a process gets to end by itself */
+static const double LATE_FAREWELL = 0; /* one that has not answered in time gets none */
+
+/* All that is global: FMI has no place for what the instances of a process share. */
+static struct {
+    Lock busy;
+    Child *first;
+} children;
+
+int child_is_ours(const Child *self) { return self->host == process_self(); }
+
+unsigned child_number(Child *self) {
+    lock(&self->busy);
+    const unsigned number = self->next_number++;
+    unlock(&self->busy);
+    return number;
+}
+
+/* --- messages ------------------------------------------------------------------------------------------------------------------- */
+
+static Transfer receive(Process *process, Buffer *reply, double deadline) {
+    unsigned long long size = 0;
+    size_t have = 0;
+    buffer_clear(reply);
+    for (;;) {
+        const size_t expected = have < sizeof size ? 65536 : sizeof size + (size_t)size;
+        if (have >= sizeof size && have >= expected) break;
+        size_t got = 0;
+        if (!buffer_reserve(reply, expected)) return GONE;
+        const Transfer state = process_receive(process, reply->data + have, expected - have, &got, deadline);
+        if (state != DONE) return state;
+        have += got;
+        if (have >= sizeof size) memcpy(&size, reply->data, sizeof size);
+    }
+    reply->size = have;
+    reply->at = sizeof size;
+    return DONE;
+}
+
+void begin_request(Buffer *request, unsigned operation, unsigned instance) {
+    buffer_clear(request);
+    put_u64(request, 0);
+    put_u32(request, operation);
+    put_u32(request, instance);
+}
+
+/* The process has ended, or ends now: its last words are kept for all its instances. */
+static void bury(Child *self, Transfer how) {
+    process_end(self->process, how == LATE ? LATE_FAREWELL : FAREWELL, self->last_words, sizeof self->last_words);
+    self->process = NULL;
+    if (how == LATE) strcpy(self->last_words, "a call has taken longer than the limit, and was given up");
+}
+
+int child_exchange(Child *self, Buffer *request, Buffer *reply) {
+    const unsigned long long size = request->size - sizeof size;
+    if (request->broken) return 0;
+    memcpy(request->data, &size, sizeof size);
+    lock(&self->busy);
+    if (self->process) {
+        const double deadline = self->limit > 0 ? process_clock() + self->limit : 0;
+        Transfer state = process_send(self->process, request->data, request->size, deadline);
+        if (state == DONE) state = receive(self->process, reply, deadline);
+        if (state != DONE) bury(self, state);
+    }
+    const int alive = self->process != NULL;
+    unlock(&self->busy);
+    return alive;
+}
+
+/* --- start ------------------------------------------------------------------------------------------------------------------------ */
+
+static void put_words(Buffer *text, const char *words) { put(text, words, strlen(words)); }
+
+/* What a candidate lacks, in one line: the last line that it has written, before how it ended. */
+static void put_reason(Buffer *text, char *last_words) {
+    char *end = strrchr(last_words, '\n');
+    if (!end) {
+        put_words(text, "it ended without a word ");
+        put_words(text, last_words);
+        return;
+    }
+    while (end > last_words && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    *end = '\0';
+    const char *line = strrchr(last_words, '\n');
+    put_words(text, line ? line + 1 : last_words);
+}
+
+static void put_candidate(Buffer *text, const Python *python) {
+    put_words(text, python->program);
+    put_words(text, " (");
+    put_words(text, origin_name(python->origin));
+    put_words(text, "): ");
+}
+
+static void free_child(Child *self) {
+    free(self->resources);
+    free(self->guid);
+    free(self);
+}
+
+static char *copy(const char *text, size_t n) {
+    char *result = calloc(n + 1, 1);
+    if (result) memcpy(result, text, n);
+    return result;
+}
+
+/* The child that this candidate becomes; NULL when it does not suit, and a reason. */
+static Child *start(const char *resources, const char *script, const Python *python, Buffer *why) {
+    const char *refusal = NULL;
+    Process *process = process_start(python->program, python->before, script, python->origin == FROM_HOST, &refusal);
+    if (!process) {
+        put_words(why, "cannot be started: ");
+        put_words(why, refusal);
+        return NULL;
+    }
+    Buffer hello = {0};
+    size_t n = 0;
+    const Transfer state = receive(process, &hello, 0);
+    const int understood = state == DONE && take_u32(&hello) == HELLO;
+    const double limit = take_real(&hello);
+    const char *guid = take_text(&hello, &n);
+    Child *self = understood && guid ? calloc(1, sizeof *self) : NULL;
+    if (self) *self = (Child){.process = process, .host = process_self(), .limit = limit, .guid = copy(guid, n), .resources = copy(resources, strlen(resources))};
+    if (!self || !self->guid || !self->resources) {
+        if (self) free_child(self);
+        self = NULL;
+        char last_words[LAST_WORDS];
+        process_end(process, FAREWELL, last_words, sizeof last_words);
+        put_reason(why, last_words);
+    }
+    buffer_release(&hello);
+    return self;
+}
+
+static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warning) {
+    size_t count = 0;
+    Python *pythons = pythons_find(&count);
+    char *script = path_join(resources, "mechfmu_start.py");
+    Child *found = NULL;
+    put_words(why, "there is no Python that can run this FMU. Tried:");
+    for (size_t i = 0; script && !found && i < count; i++) {
+        Buffer reason = {0};
+        found = start(resources, script, &pythons[i], &reason);
+        if (!found) {
+            Buffer *told[] = {why, pythons[i].origin == FROM_VARIABLE ? warning : NULL};
+            for (size_t k = 0; k < 2; k++) {
+                if (!told[k]) continue;
+                if (k == 0) put_words(told[k], i ? "; " : " ");
+                put_candidate(told[k], &pythons[i]);
+                put(told[k], reason.data, reason.size);
+            }
+        } else if (warning->size) {
+            put_words(warning, "; taken instead: ");
+            put_words(warning, pythons[i].program);
+        }
+        buffer_release(&reason);
+    }
+    if (count == 0) put_words(why, " none, for there is none on the path");
+    put_words(why, ". Install what is missing there, or name another Python in the environment variable MECHFMU_PYTHON.");
+    put(why, "", 1);
+    put(warning, "", 1);
+    free(script);
+    pythons_free(pythons, count);
+    return found;
+}
+
+static void let_go(Child *self) {
+    if (self->process) process_forget(self->process);
+    self->process = NULL;
+}
+
+Child *child_acquire(const char *resources, Buffer *why, Buffer *warning) {
+    lock(&children.busy);
+    for (Child *other = children.first; other; other = other->next)
+        if (!child_is_ours(other)) let_go(other); /* this process is a forked copy of the one that started it */
+    Child *self = children.first;
+    while (self && !(self->process && strcmp(self->resources, resources) == 0)) self = self->next;
+    if (!self && (self = first_that_suits(resources, why, warning)) != NULL) {
+        self->next = children.first;
+        children.first = self;
+    }
+    if (self) self->users++;
+    unlock(&children.busy);
+    return self;
+}
+
+/* Out of the list. */
+static void unlink_child(Child *self) {
+    Child **place = &children.first;
+    while (*place && *place != self) place = &(*place)->next;
+    if (*place) *place = self->next;
+}
+
+void child_release(Child *self) {
+    lock(&children.busy);
+    self->users--;
+    if (!self->users && (!self->process || !child_is_ours(self))) {
+        unlink_child(self);
+        let_go(self);
+        free_child(self);
+    }
+    unlock(&children.busy);
+}
+
+void children_end(void) {
+    lock(&children.busy);
+    while (children.first) {
+        Child *self = children.first;
+        children.first = self->next;
+        if (self->process && child_is_ours(self))
+            process_end(self->process, FAREWELL, NULL, 0);
+        else
+            let_go(self);
+        free_child(self);
+    }
+    unlock(&children.busy);
+}

@@ -1,0 +1,506 @@
+"""The Python process of an FMU: it answers the calls that the FMU's library sends (protocol.h there), with slaves made with pythonfmu.
+
+One process serves all instances of an FMU in a host, one call at a time. An exception is the answer fmi2Error with a message; the instance remains usable.
+"""
+
+import atexit
+import importlib
+import importlib.util
+import inspect
+import math
+import os
+import struct
+import sys
+import threading
+import time
+import traceback
+
+OK, WARNING, DISCARD, ERROR, FATAL = range(5)
+CATEGORIES = ("logAll", "logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
+REAL, INTEGER, BOOLEAN, STRING = range(4)
+KINDS = ("Real", "Integer", "Boolean", "String")
+CODES = ("d", "i", "i")  # of struct
+HELLO = 0x6D656368
+
+SPIN = 100e-6  # s of looking for the next call before the scheduler is asked to wait: waking up takes longer than most calls
+LONGEST_MESSAGE = 20_000  # characters
+GUARD_PERIOD = 0.2  # s between two looks whether the host is still there
+
+U32, U64, F64 = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<d")
+HEAD = struct.Struct("<II")
+STEP = struct.Struct("<ddI")
+ANSWER = struct.Struct("<QII")
+
+
+class Refused(Exception):
+    """A call that cannot be done; its text is the whole message."""
+
+
+# --- the channel --------------------------------------------------------------------------------------------------------------------
+
+
+class Channel:
+    """Messages over two descriptors, which may be the same."""
+
+    def __init__(self, read, write):
+        self.read_end, self.write_end = read, write
+        self.spins = os.name == "posix"
+        if self.spins:
+            import select
+
+            os.set_blocking(read, False)
+            self.readable, self.writable = select.poll(), select.poll()
+            self.readable.register(read, select.POLLIN)
+            self.writable.register(write, select.POLLOUT)
+        self.rest_to_others = getattr(os, "sched_yield", lambda: None)
+
+    def receive(self):
+        """The next message without its size, or None when the host is gone."""
+        data = self._read(65536)
+        while len(data) < 8:
+            more = self._read(65536)
+            if not more:
+                return None
+            data += more
+        missing = U64.unpack_from(data)[0] + 8 - len(data)
+        if missing:
+            parts = [data]
+            while missing:
+                more = self._read(min(missing, 1 << 24))
+                if not more:
+                    return None
+                parts.append(more)
+                missing -= len(more)
+            data = b"".join(parts)
+        return data
+
+    def _read(self, most):
+        if not self.spins:
+            return os.read(self.read_end, most)
+        try:
+            return os.read(self.read_end, most)
+        except BlockingIOError:
+            pass
+        patience = time.perf_counter() + SPIN
+        while True:
+            try:
+                return os.read(self.read_end, most)
+            except BlockingIOError:
+                if time.perf_counter() < patience:
+                    self.rest_to_others()
+                else:
+                    self.readable.poll()
+
+    def send(self, data):
+        sent = self._write(data)
+        if sent < len(data):
+            view = memoryview(data)[sent:]
+            while view:
+                view = view[self._write(view) :]
+
+    def _write(self, data):
+        while True:
+            try:
+                return os.write(self.write_end, data)
+            except BlockingIOError:
+                self.writable.poll()
+
+
+def text_bytes(text):
+    return U64.pack(len(text)) + text + b"\0"
+
+
+def read_text(data, at):
+    """The bytes of a text at a place of a message, and the place behind it."""
+    size = U64.unpack_from(data, at)[0]
+    return data[at + 8 : at + 8 + size], at + 9 + size
+
+
+# --- what is printed ------------------------------------------------------------------------------------------------------------------
+
+
+class Output:
+    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean."""
+
+    def __init__(self):
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(line_buffering=True)  # what was printed is there when the process dies
+
+    def take(self):
+        """What has been printed since the last look."""
+        try:
+            size = os.fstat(1).st_size
+            if not size:
+                return ""
+            os.lseek(1, 0, os.SEEK_SET)
+            printed = os.read(1, LONGEST_MESSAGE)
+            os.ftruncate(1, 0)
+            os.lseek(1, 0, os.SEEK_SET)
+        except OSError:  # there is no file
+            return ""
+        return printed.decode("utf-8", "replace").strip()
+
+
+# --- slaves -----------------------------------------------------------------------------------------------------------------------------
+
+
+def slave_class(folder):
+    """The class that pythonfmu would take: of those in the slave's module, the one with the most bases up to Fmi2Slave."""
+    with open(os.path.join(folder, "slavemodule.txt"), encoding="utf-8") as file:
+        name = file.readline().strip()
+    module = importlib.import_module(name)
+    slave = importlib.import_module("pythonfmu.fmi2slave").Fmi2Slave
+    if not hasattr(slave, "_get_log_queue"):  # pythonfmu 0.6.0 logs through its own library
+        slave.log = log_to_queue
+    found, depth = None, 0
+    for thing in list(vars(module).values()):
+        if inspect.isclass(thing) and slave in thing.__mro__ and thing.__mro__.index(slave) > depth:
+            found, depth = thing, thing.__mro__.index(slave)
+    if found is None:
+        raise Refused("there is no subclass of Fmi2Slave in {}.py".format(name))
+    return found
+
+
+class Message:
+    def __init__(self, status, category, text):
+        self.status, self.category, self.msg = status, category, text
+
+
+def log_to_queue(slave, msg, status=0, category=None, debug=False):
+    slave.__dict__.setdefault("log_queue", []).append(Message(int(status), category, msg))
+
+
+def described(error, folder):
+    """An exception in one line: what, and in which line of the FMU."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
+    own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
+    place = " ({}, line {})".format(os.path.relpath(own[-1].filename, folder), own[-1].lineno) if own else ""
+    return "{}{}".format("".join(traceback.format_exception_only(type(error), error)).strip(), place)
+
+
+class Instance:
+    """One slave and what the host has asked of it."""
+
+    def __init__(self, make, name, resources, visible, logging):
+        self.make, self.name, self.resources, self.visible = make, name, resources, visible
+        self.logging = logging
+        self.categories = None  # all
+        self.watched = ([], [], [])  # references of Reals, Integers, Booleans that the host reads after every step
+        self.reset()
+
+    def reset(self):
+        self.slave = self.make(instance_name=self.name, resources=self.resources, logger=0, visible=self.visible)
+        self.initialized = False
+        self.getters = (self.slave.get_real, self.slave.get_integer, self.slave.get_boolean, self.slave.get_string)
+        self.setters = (self.slave.set_real, self.slave.set_integer, self.slave.set_boolean, self.slave.set_string)
+
+    def messages(self):
+        """What the slave has logged since the last call."""
+        queue = self.slave.__dict__.get("log_queue")
+        if not queue:
+            return []
+        taken = [(int(m.status), m.category or CATEGORIES[int(m.status)], str(m.msg)) for m in queue]
+        del queue[:]
+        return taken
+
+    def wants(self, status, category):
+        return status >= DISCARD or (self.logging and (self.categories is None or category in self.categories or "logAll" in self.categories))
+
+    def check_known(self, references):
+        known = self.slave.vars
+        for reference in references:
+            if known and reference not in known:
+                raise Refused("there is no variable with value reference {} (they go from 0 to {})".format(reference, len(known) - 1))
+
+    def check_settable(self, references):
+        """The rules of FMI 2.0, for a slave that has registered its variables with pythonfmu; another checks by itself."""
+        for reference in references:
+            variable = self.slave.vars.get(reference)
+            if variable is None:
+                continue
+            causality, variability = (getattr(getattr(variable, k), "name", None) for k in ("causality", "variability"))
+            if variability == "constant" or variable.setter is None:
+                raise Refused("{} cannot be set: it is constant".format(variable.name))
+            if self.initialized and causality == "parameter" and variability == "fixed":
+                raise Refused("{} is a fixed parameter: it cannot be set after initialization".format(variable.name))
+            if self.initialized and causality in ("output", "local", "calculatedParameter"):
+                raise Refused("{} cannot be set after initialization: only inputs and tunable parameters can".format(variable.name))
+
+
+# --- calls --------------------------------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """Answers calls. A method for each operation returns what follows the messages in the answer; `status` is how it went."""
+
+    def __init__(self, channel, make, folder):
+        self.channel, self.make, self.folder = channel, make, folder
+        self.instances, self.states = {}, {}
+        self.output = Output()
+        self.experiment_arguments = len(inspect.signature(make.setup_experiment).parameters) - 1  # pythonfmu 0.6 has no stop time and no tolerance
+        self.own_errors = (Refused, *getattr(make, "user_errors", ()))
+        self.operations = (
+            self.instantiate, self.free, self.set_logging, self.setup, self.enter, self.exit, self.terminate, self.reset,
+            self.get, self.set, self.step, self.save, self.restore, self.forget, self.serialize, self.deserialize,
+        )  # fmt: skip
+
+    def serve(self):
+        receive, send, answer = self.channel.receive, self.channel.send, self.answer
+        while True:
+            request = receive()
+            if not request:
+                return
+            send(answer(request))
+
+    def answer(self, request):
+        operation, number = HEAD.unpack_from(request, 8)
+        instance = self.instances.get(number)
+        self.status, body, messages = OK, b"", []
+        try:
+            body = self.operations[operation](request, 16, number, instance)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            self.status, body = ERROR, b""
+            messages = [(ERROR, CATEGORIES[ERROR], str(error) if isinstance(error, self.own_errors) else described(error, self.folder))]
+            del error
+        instance = instance or self.instances.get(number)
+        logged = instance.messages() if instance else []
+        if logged or messages or os.fstat(1).st_size:
+            return self.with_messages(instance, logged + messages, body)
+        return ANSWER.pack(8 + len(body), self.status, 0) + body
+
+    def with_messages(self, instance, messages, body):
+        if self.status == OK and any(status == WARNING for status, _, _ in messages):
+            self.status = WARNING
+        printed = self.output.take()
+        if printed:
+            messages.insert(0, (OK, "logAll", printed))
+        parts, count = [], 0
+        for status, category, text in messages:
+            if instance is None or instance.wants(status, category):
+                if len(text) > LONGEST_MESSAGE:
+                    text = "{} ... ({} characters)".format(text[:LONGEST_MESSAGE], len(text))
+                category, text = str(category).encode("utf-8", "replace"), text.replace("\0", " ").encode("utf-8", "replace")
+                parts.append(struct.pack("<III", status, len(category), len(text)) + category + b"\0" + text + b"\0")
+                count += 1
+        told = b"".join(parts)
+        return ANSWER.pack(8 + len(told) + len(body), self.status, count) + told + body
+
+    # lifecycle
+
+    def instantiate(self, request, at, number, _):
+        name, at = read_text(request, at)
+        resources, at = read_text(request, at)
+        visible, logging = HEAD.unpack_from(request, at)
+        self.instances[number] = Instance(self.make, name.decode("utf-8", "replace"), os.fsdecode(resources), visible, bool(logging))
+        return b""
+
+    def free(self, request, at, number, instance):
+        self.instances.pop(number, None)
+        for state in [k for k, (owner, _, _) in self.states.items() if owner == number]:
+            del self.states[state]
+        return b""
+
+    def set_logging(self, request, at, number, instance):
+        on, n = HEAD.unpack_from(request, at)
+        at += 8
+        known, chosen = {*self.make.log_categories, *CATEGORIES}, set()
+        for _ in range(n):
+            category, at = read_text(request, at)
+            category = category.decode("utf-8", "replace")
+            if category not in known:
+                raise Refused("there is no log category {}".format(category))
+            chosen.add(category)
+        instance.logging, instance.categories = bool(on), chosen or None
+        return b""
+
+    def setup(self, request, at, number, instance):
+        tolerance, start, stop = struct.unpack_from("<3d", request, at)
+        arguments = (start, None if math.isnan(stop) else stop, None if math.isnan(tolerance) else tolerance)
+        instance.slave.setup_experiment(*arguments[: self.experiment_arguments])
+        return b""
+
+    def enter(self, request, at, number, instance):
+        instance.slave.enter_initialization_mode()
+        return b""
+
+    def exit(self, request, at, number, instance):
+        instance.slave.exit_initialization_mode()
+        instance.initialized = True
+        return b""
+
+    def terminate(self, request, at, number, instance):
+        instance.slave.terminate()
+        return b""
+
+    def reset(self, request, at, number, instance):
+        instance.reset()
+        return b""
+
+    def step(self, request, at, number, instance):
+        t, h, lists = STEP.unpack_from(request, at)
+        if lists:
+            at += STEP.size
+            watched = []
+            for _ in range(3):
+                (n,) = U32.unpack_from(request, at)
+                watched.append(list(struct.unpack_from("<%dI" % n, request, at + 4)))
+                at += 4 + 4 * n
+            instance.watched = tuple(watched)
+        done = instance.slave.do_step(t, h)
+        if not done:
+            self.status = DISCARD
+            return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
+        try:
+            values = [
+                struct.pack("<%d%s" % (len(references), code), *get(references))
+                for references, get, code in zip(instance.watched, instance.getters, CODES)
+                if references
+            ]
+        except (Exception, SystemExit, KeyboardInterrupt):  # the host will be told when it asks
+            return HEAD.pack(0, 0)
+        return HEAD.pack(0, 1) + b"".join(values)
+
+    # values
+
+    def get(self, request, at, number, instance):
+        kind, n = HEAD.unpack_from(request, at)
+        references = list(struct.unpack_from("<%dI" % n, request, at + 8))
+        instance.check_known(references)
+        values = instance.getters[kind](references)
+        if len(values) != n:
+            raise Refused("the slave has returned {} values instead of {}".format(len(values), n))
+        if kind == STRING:
+            return b"".join(text_bytes(str(value).encode("utf-8", "replace")) for value in values)
+        return struct.pack("<%d%s" % (n, CODES[kind]), *values)
+
+    def set(self, request, at, number, instance):
+        kind, n = HEAD.unpack_from(request, at)
+        references = list(struct.unpack_from("<%dI" % n, request, at + 8))
+        at += 8 + 4 * n
+        if kind == STRING:
+            values = []
+            for _ in range(n):
+                text, at = read_text(request, at)
+                values.append(text.decode("utf-8", "replace"))
+        else:
+            values = list(struct.unpack_from("<%d%s" % (n, CODES[kind]), request, at))
+            if kind == BOOLEAN:
+                values = [bool(v) for v in values]
+        instance.check_known(references)
+        instance.check_settable(references)
+        instance.setters[kind](references, values)
+        return b""
+
+    # the whole state
+
+    def save(self, request, at, number, instance):
+        (state,) = U32.unpack_from(request, at)
+        self.states[state] = (number, instance.slave._get_fmu_state(), instance.initialized)
+        return b""
+
+    def restore(self, request, at, number, instance):
+        _, saved, initialized = self.states[U32.unpack_from(request, at)[0]]
+        instance.slave._set_fmu_state(saved)
+        instance.initialized = initialized
+        return b""
+
+    def forget(self, request, at, number, instance):
+        self.states.pop(U32.unpack_from(request, at)[0], None)
+        return b""
+
+    def serialize(self, request, at, number, instance):
+        _, saved, initialized = self.states[U32.unpack_from(request, at)[0]]
+        return text_bytes(bytes([initialized]) + self.make._fmu_state_to_bytes(saved))
+
+    def deserialize(self, request, at, number, instance):
+        (state,) = U32.unpack_from(request, at)
+        data, _ = read_text(request, at + 4)
+        self.states[state] = (number, self.make._fmu_state_from_bytes(bytes(data[1:])), bool(data[0]))
+        return b""
+
+
+# --- the process ----------------------------------------------------------------------------------------------------------------------------
+
+
+def tie_to_host(lifeline, host):
+    """Ends this process with the host, whatever it is doing then. The lifeline is a pipe that closes with the host: the system sends a signal, and a thread looks
+    after the rare host that has left a copy of the pipe to a forked process."""
+    import fcntl
+    import signal
+
+    def guard():
+        while os.getppid() == host:
+            time.sleep(GUARD_PERIOD)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=guard, daemon=True).start()
+
+
+def open_channel(read, write, lifeline, host):
+    if os.name == "nt":  # the host's job object ends this process
+        import msvcrt
+
+        return Channel(msvcrt.open_osfhandle(read, os.O_RDONLY), msvcrt.open_osfhandle(write, os.O_WRONLY))
+    for descriptor in (int(name) for name in os.listdir("/dev/fd")):
+        if descriptor > max(2, read, write, lifeline):
+            try:
+                os.close(descriptor)  # inherited from the host by accident
+            except OSError:
+                pass  # that of the listing itself
+    for descriptor in {read, write, lifeline}:
+        os.set_inheritable(descriptor, False)
+    tie_to_host(lifeline, host)
+    return Channel(read, write)
+
+
+def missing(packages):
+    return [name for name in packages if importlib.util.find_spec(name) is None]
+
+
+def fail(reason):
+    sys.stderr.write("Python {}.{} {}\n".format(*sys.version_info[:2], reason))
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def load(folder, settings):
+    lacking = missing(settings["requires"])
+    if lacking:
+        fail("lacks " + ", ".join(lacking))
+    try:
+        return slave_class(folder)
+    except Refused as error:
+        fail("cannot run it: {}".format(error))
+    except ModuleNotFoundError as error:
+        fail("lacks {}".format(error.name))
+    except (Exception, SystemExit) as error:
+        fail("cannot load the slave: " + described(error, folder))
+
+
+def limit(settings):
+    """Seconds that a call may take: of the environment, else of the FMU, 0 for any."""
+    said = os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        fail("cannot go on: MECHFMU_CALL_TIMEOUT={} is not a number of seconds".format(said))
+    return seconds
+
+
+def main(folder, settings, numbers):
+    channel = open_channel(*numbers)
+    sys.argv = [os.path.join(folder, "mechfmu_start.py")]
+    server = Server(channel, load(folder, settings), folder)
+    guid = settings["guid"].encode("utf-8")
+    hello = U32.pack(HELLO) + F64.pack(limit(settings)) + text_bytes(guid)
+    channel.send(U64.pack(len(hello)) + hello)
+    try:
+        server.serve()
+    except OSError:
+        pass  # the host is gone
+    atexit._run_exitfuncs()
+    os._exit(0)

@@ -1,0 +1,28 @@
+"""Start of the Python process of an FMU. Any Python can read this file, also one that is too old for the FMU: it says so and ends.
+
+    python mechfmu_start.py READ WRITE LIFELINE HOST
+
+The numbers are the ends of the channel (descriptors, on Windows handles), the lifeline, and the host's process number. What goes to standard error before the
+first message tells the host why this Python does not suit.
+"""
+
+import json
+import os
+import sys
+
+
+def main():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "mechfmu.json"), "rb") as file:
+        settings = json.loads(file.read().decode("utf-8"))
+    version, oldest = sys.version_info[:2], tuple(settings["python"])
+    if version < oldest:
+        sys.stderr.write("Python %d.%d is too old: %d.%d or newer is needed\n" % (version + oldest))
+        sys.exit(1)
+    import mechfmu_child
+
+    mechfmu_child.main(folder, settings, [int(n) for n in sys.argv[1:5]])
+
+
+if __name__ == "__main__":  # not when a slave starts processes of its own
+    main()
