@@ -8,7 +8,6 @@ from pathlib import Path
 from check_zoo import table
 
 from mechfmu.check.checker import RULES
-from mechfmu.check.known import EXCEPTIONS
 
 PAGE = Path(__file__).parent.parent / "docs" / "check.md"
 
@@ -17,7 +16,6 @@ def parts() -> dict[str, str]:
     """Heading of the table -> its rows."""
     return {
         "| id | rule | FMI 2.0 |\n|---|---|---|\n": "".join(f"| {r.id} | **{r.title}.** {r.text} | {r.section} |\n" for r in RULES),
-        "| name | rule | why |\n|---|---|---|\n": "".join(f"| {k.name} | {k.rule} | {k.reason} |\n" for k in EXCEPTIONS),
         "| rule | defect | caught by |\n|---|---|---|\n": "".join(f"{line}\n" for line in table().splitlines()[2:]),
     }
 

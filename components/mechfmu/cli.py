@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import argcomplete
@@ -77,10 +78,10 @@ def make_parser() -> Parser:
     )  # fmt: skip
     complete(c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"))
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
-    kind = c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, runs in the host's), both")
+    kind = c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, needs Python), both")
     offer(kind, lambda _, __: ["native", "python", "both"])
     platform = c.add_argument(
-        "--platform", action="append", metavar="P", help="of the native FMU: linux64, win64, darwin64, all (default: this one); may be repeated"
+        "--platform", action="append", metavar="P", help="linux64, win64, darwin64, all (default: this one; Python FMUs: all); may be repeated"
     )
     offer(platform, lambda _, __: ["linux64", "win64", "darwin64", "all"])
     offer(c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler"), lambda _, __: ["zig", "cc"])
@@ -105,7 +106,7 @@ def make_parser() -> Parser:
     )
     offer(c.add_argument("--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated"), _rules)
     c.add_argument("--level", default="warning", choices=("error", "warning", "note"), help="the least severe findings that count (default: warning)")
-    c.add_argument("--strict", action="store_true", help="known exceptions count, too, and a binary that cannot be run here")
+    c.add_argument("--strict", action="store_true", help="an FMU whose binary cannot be run here is not clean")
     c.add_argument("--json", metavar="FILE", help="write everything that was found into this file")
     c.add_argument("--junit", metavar="FILE", help="write a JUnit report for CI into this file")
     c.add_argument("--html", metavar="FILE", help="write one self-contained page, with plots of failing signals, into this file")
@@ -114,6 +115,17 @@ def make_parser() -> Parser:
     c.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random calls (default: 0)")
     c.add_argument("--jobs", type=int, default=0, metavar="N", help="rules that run at the same time (default: as many as there are processors)")
     c.set_defaults(run=run_check)
+
+    c = commands.add_parser(
+        "portable", help="make any pythonfmu FMU run in every host",
+        description="Give an FMU made with pythonfmu (0.6 or 0.7), or a slave's file, a library that runs it in a Python process of its own, in any host.",
+        epilog="example: mechfmu portable Pendulum.fmu -o out; from a slave: mechfmu portable pendulum.py helper.py data.csv -o out",
+    )  # fmt: skip
+    c.add_argument("source", metavar="FMU|SLAVE.py", help="an FMU made with pythonfmu, or the file of a slave")
+    c.add_argument("files", nargs="*", metavar="FILE", help="with a slave's file: what else it needs, modules, folders and data")
+    c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMU (default: this folder)")
+    c.add_argument("--call-timeout", type=float, metavar="S", help="give up a call of the host that takes longer than S seconds (default: never)")
+    c.set_defaults(run=run_portable)
 
     c = commands.add_parser(
         "simulate", help="run an FMU", description="Run any FMU through FMPy.",
@@ -361,12 +373,22 @@ def run_build(options: argparse.Namespace) -> None:
         for model in models:
             files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=status.update)
             for file in files:
-                OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
+                _tell_size(file)
+
+
+def run_portable(options: argparse.Namespace) -> None:
+    from .packaging.portable import make_portable
+
+    with ERR.status("reading") as status:
+        file = make_portable(options.source, options.output, options.files, options.call_timeout, status.update)
+    _tell_size(file)
+
+
+def _tell_size(file: Path) -> None:
+    OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
 
 
 def run_check(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from .check.checker import RULES, CannotCheck, Options, check_fmu
     from .check.isolation import Limits
     from .check.report import as_html, as_json, as_junit, as_text
@@ -498,7 +520,6 @@ def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str
 
 
 def _new_system(options: argparse.Namespace) -> None:
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from .run.ready import READY, build_ready
@@ -539,8 +560,6 @@ def _new_system(options: argparse.Namespace) -> None:
 
 
 def run_sweep(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from .run.simulate import read_description
     from .run.sweep import sweep
     from .run.sweep_spec import read_spec
@@ -616,8 +635,6 @@ def run_linearize(options: argparse.Namespace) -> None:
 
 
 def run_new(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from .run.new import write_skeleton
 
     for file in write_skeleton(options.name, Path(options.output)):
@@ -664,8 +681,6 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
 def _refuse_unwritable(file: str | None) -> None:
     """Before a long run, not after it."""
     if file:
-        from pathlib import Path
-
         from .packaging.archive import make_folder
 
         make_folder(Path(file).parent)

@@ -26,7 +26,7 @@
 extern char **environ;
 
 enum { CHANNEL = 3, LIFELINE = 4, FIRST_FREE = 10 }; /* descriptors in the child; those of the parent are kept out of their way */
-static const double SPIN = 100e-6; /* s of looking for an answer before the scheduler is asked to wait: waking up takes longer than most calls */
+static const double SPIN = 500e-6; /* s of looking for an answer before the scheduler is asked to wait: waking up takes longer than most calls */
 #if defined MSG_NOSIGNAL
 enum { NO_SIGNAL = MSG_NOSIGNAL };
 #else

@@ -4,6 +4,7 @@ One process serves all instances of an FMU in a host, one call at a time. An exc
 """
 
 import atexit
+import contextlib
 import importlib
 import importlib.util
 import inspect
@@ -157,7 +158,7 @@ def slave_class(folder):
         if inspect.isclass(thing) and slave in thing.__mro__ and thing.__mro__.index(slave) > depth:
             found, depth = thing, thing.__mro__.index(slave)
     if found is None:
-        raise Refused("there is no subclass of Fmi2Slave in {}.py".format(name))
+        raise Refused(f"there is no subclass of Fmi2Slave in {name}.py")
     return found
 
 
@@ -174,8 +175,8 @@ def described(error, folder):
     """An exception in one line: what, and in which line of the FMU."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
-    place = " ({}, line {})".format(os.path.relpath(own[-1].filename, folder), own[-1].lineno) if own else ""
-    return "{}{}".format("".join(traceback.format_exception_only(type(error), error)).strip(), place)
+    place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
+    return "".join(traceback.format_exception_only(type(error), error)).strip() + place
 
 
 class Instance:
@@ -210,7 +211,7 @@ class Instance:
         known = self.slave.vars
         for reference in references:
             if known and reference not in known:
-                raise Refused("there is no variable with value reference {} (they go from 0 to {})".format(reference, len(known) - 1))
+                raise Refused(f"there is no variable with value reference {reference} (they go from 0 to {len(known) - 1})")
 
     def check_settable(self, references):
         """The rules of FMI 2.0, for a slave that has registered its variables with pythonfmu; another checks by itself."""
@@ -220,11 +221,11 @@ class Instance:
                 continue
             causality, variability = (getattr(getattr(variable, k), "name", None) for k in ("causality", "variability"))
             if variability == "constant" or variable.setter is None:
-                raise Refused("{} cannot be set: it is constant".format(variable.name))
+                raise Refused(f"{variable.name} cannot be set: it is constant")
             if self.initialized and causality == "parameter" and variability == "fixed":
-                raise Refused("{} is a fixed parameter: it cannot be set after initialization".format(variable.name))
+                raise Refused(f"{variable.name} is a fixed parameter: it cannot be set after initialization")
             if self.initialized and causality in ("output", "local", "calculatedParameter"):
-                raise Refused("{} cannot be set after initialization: only inputs and tunable parameters can".format(variable.name))
+                raise Refused(f"{variable.name} cannot be set after initialization: only inputs and tunable parameters can")
 
 
 # --- calls --------------------------------------------------------------------------------------------------------------------------------
@@ -278,7 +279,7 @@ class Server:
         for status, category, text in messages:
             if instance is None or instance.wants(status, category):
                 if len(text) > LONGEST_MESSAGE:
-                    text = "{} ... ({} characters)".format(text[:LONGEST_MESSAGE], len(text))
+                    text = f"{text[:LONGEST_MESSAGE]} ... ({len(text)} characters)"
                 category, text = str(category).encode("utf-8", "replace"), text.replace("\0", " ").encode("utf-8", "replace")
                 parts.append(struct.pack("<III", status, len(category), len(text)) + category + b"\0" + text + b"\0")
                 count += 1
@@ -308,7 +309,7 @@ class Server:
             category, at = read_text(request, at)
             category = category.decode("utf-8", "replace")
             if category not in known:
-                raise Refused("there is no log category {}".format(category))
+                raise Refused(f"there is no log category {category}")
             chosen.add(category)
         instance.logging, instance.categories = bool(on), chosen or None
         return b""
@@ -343,7 +344,7 @@ class Server:
             watched = []
             for _ in range(3):
                 (n,) = U32.unpack_from(request, at)
-                watched.append(list(struct.unpack_from("<%dI" % n, request, at + 4)))
+                watched.append(list(struct.unpack_from(f"<{n}I", request, at + 4)))
                 at += 4 + 4 * n
             instance.watched = tuple(watched)
         done = instance.slave.do_step(t, h)
@@ -352,7 +353,7 @@ class Server:
             return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
         try:
             values = [
-                struct.pack("<%d%s" % (len(references), code), *get(references))
+                struct.pack(f"<{len(references)}{code}", *get(references))
                 for references, get, code in zip(instance.watched, instance.getters, CODES)
                 if references
             ]
@@ -364,18 +365,18 @@ class Server:
 
     def get(self, request, at, number, instance):
         kind, n = HEAD.unpack_from(request, at)
-        references = list(struct.unpack_from("<%dI" % n, request, at + 8))
+        references = list(struct.unpack_from(f"<{n}I", request, at + 8))
         instance.check_known(references)
         values = instance.getters[kind](references)
         if len(values) != n:
-            raise Refused("the slave has returned {} values instead of {}".format(len(values), n))
+            raise Refused(f"the slave has returned {len(values)} values instead of {n}")
         if kind == STRING:
             return b"".join(text_bytes(str(value).encode("utf-8", "replace")) for value in values)
-        return struct.pack("<%d%s" % (n, CODES[kind]), *values)
+        return struct.pack(f"<{n}{CODES[kind]}", *values)
 
     def set(self, request, at, number, instance):
         kind, n = HEAD.unpack_from(request, at)
-        references = list(struct.unpack_from("<%dI" % n, request, at + 8))
+        references = list(struct.unpack_from(f"<{n}I", request, at + 8))
         at += 8 + 4 * n
         if kind == STRING:
             values = []
@@ -383,7 +384,7 @@ class Server:
                 text, at = read_text(request, at)
                 values.append(text.decode("utf-8", "replace"))
         else:
-            values = list(struct.unpack_from("<%d%s" % (n, CODES[kind]), request, at))
+            values = list(struct.unpack_from(f"<{n}{CODES[kind]}", request, at))
             if kind == BOOLEAN:
                 values = [bool(v) for v in values]
         instance.check_known(references)
@@ -423,8 +424,8 @@ class Server:
 
 
 def tie_to_host(lifeline, host):
-    """Ends this process with the host, whatever it is doing then. The lifeline is a pipe that closes with the host: the system sends a signal, and a thread looks
-    after the rare host that has left a copy of the pipe to a forked process."""
+    """Ends this process with the host, whatever it is doing then. The lifeline is a pipe that closes with the host, upon which the system sends a signal; a
+    thread looks after the rare host that has left a copy of the pipe to a forked process."""
     import fcntl
     import signal
 
@@ -445,10 +446,8 @@ def open_channel(read, write, lifeline, host):
         return Channel(msvcrt.open_osfhandle(read, os.O_RDONLY), msvcrt.open_osfhandle(write, os.O_WRONLY))
     for descriptor in (int(name) for name in os.listdir("/dev/fd")):
         if descriptor > max(2, read, write, lifeline):
-            try:
+            with contextlib.suppress(OSError):  # that of the listing itself
                 os.close(descriptor)  # inherited from the host by accident
-            except OSError:
-                pass  # that of the listing itself
     for descriptor in {read, write, lifeline}:
         os.set_inheritable(descriptor, False)
     tie_to_host(lifeline, host)
@@ -460,7 +459,7 @@ def missing(packages):
 
 
 def fail(reason):
-    sys.stderr.write("Python {}.{} {}\n".format(*sys.version_info[:2], reason))
+    sys.stderr.write(f"Python {sys.version_info[0]}.{sys.version_info[1]} {reason}\n")
     sys.stderr.flush()
     os._exit(1)
 
@@ -472,9 +471,9 @@ def load(folder, settings):
     try:
         return slave_class(folder)
     except Refused as error:
-        fail("cannot run it: {}".format(error))
+        fail(f"cannot run it: {error}")
     except ModuleNotFoundError as error:
-        fail("lacks {}".format(error.name))
+        fail(f"lacks {error.name}")
     except (Exception, SystemExit) as error:
         fail("cannot load the slave: " + described(error, folder))
 
@@ -487,7 +486,7 @@ def limit(settings):
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds < math.inf:
-        fail("cannot go on: MECHFMU_CALL_TIMEOUT={} is not a number of seconds".format(said))
+        fail(f"cannot go on: MECHFMU_CALL_TIMEOUT={said} is not a number of seconds")
     return seconds
 
 
@@ -498,9 +497,7 @@ def main(folder, settings, numbers):
     guid = settings["guid"].encode("utf-8")
     hello = U32.pack(HELLO) + F64.pack(limit(settings)) + text_bytes(guid)
     channel.send(U64.pack(len(hello)) + hello)
-    try:
+    with contextlib.suppress(OSError):  # the host is gone
         server.serve()
-    except OSError:
-        pass  # the host is gone
     atexit._run_exitfuncs()
     os._exit(0)

@@ -19,7 +19,6 @@ from .description import Description, read_description
 from .dynamic import RULES as DYNAMIC
 from .findings import KINDS, SEVERITIES, Finding, Rule
 from .isolation import Limits, Outcome, run_rule
-from .known import mark
 from .outline import host_platform, outline
 from .static import RULES as STATIC
 from .static.package import Package
@@ -39,7 +38,7 @@ class Options:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     level: str = "warning"
-    strict: bool = False  # known exceptions count, and a binary that was not run
+    strict: bool = False  # an FMU whose binary was not run is not clean
     limits: Limits = field(default_factory=Limits)
     jobs: int = 0  # processes at a time; 0: as many as there are processors
 
@@ -48,7 +47,7 @@ class Options:
         return named and not any(_covers(o, rule.id) for o in self.skip)
 
     def counts(self, finding: Finding) -> bool:
-        return (self.strict or not finding.known) and SEVERITIES.index(finding.severity) <= SEVERITIES.index(self.level)
+        return SEVERITIES.index(finding.severity) <= SEVERITIES.index(self.level)
 
 
 def _covers(pattern: str, id: str) -> bool:
@@ -130,7 +129,7 @@ def check_fmu(file: str | Path, options: Options | None = None, progress: Progre
         if dynamic:
             _run_dynamic(report, dynamic, archive, description, scratch, tell)
         for result in report.results:
-            result.findings = mark(_unique(result.findings), archive)
+            result.findings = _unique(result.findings)
     return report
 
 

@@ -31,7 +31,6 @@ class Finding:
     plot: Plot | None = None
     rule: str = ""  # this and the rest are filled in by whoever runs the rule
     kind: str = ""
-    known: str = ""  # why it does not count: a known limit of the library that the FMU is built on
 
     @property
     def text(self) -> str:

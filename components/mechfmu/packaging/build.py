@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..engines.compiler import PLATFORMS, default_compiler, host_platform, check_compiler
+from ..engines.compiler import PLATFORMS, check_compiler, default_compiler, host_platform
 from ..mechanisms import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu

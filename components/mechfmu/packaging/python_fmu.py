@@ -21,6 +21,7 @@ from .portable import portable_contents, register_python
 
 PACKAGE = Path(__file__).parent.parent
 COMPUTING = ("__init__.py", "instance.py", "integration.py", "tracing.py")  # the engine casadi
+SLAVE_MODULES = ("_version", "default_experiment", "enums", "fmi2slave", "logmsg", "variables")  # of pythonfmu; the rest of it builds FMUs
 REQUIRES = ("numpy", "scipy", "casadi")
 PYTHON = (3, 10)
 ABILITIES = dict(
@@ -42,7 +43,8 @@ def write_python_fmu(
     own = _digest({Path("model.json"): json.dumps(model).encode(), Path("slave.py"): slave})
     module = f"{mechanism.name}_{own}"  # unique: pythonfmu imports slaves by file name
     contents = {f"resources/{package}/{path.as_posix()}": content for path, content in core.items()}
-    contents |= {f"resources/pythonfmu/{f.name}": f.read_bytes() for f in Path(pythonfmu.__file__).parent.glob("*.py")}
+    contents |= {f"resources/pythonfmu/{name}.py": (Path(pythonfmu.__file__).parent / f"{name}.py").read_bytes() for name in SLAVE_MODULES}
+    contents["resources/pythonfmu/__init__.py"] = b"from .fmi2slave import Fmi2Slave\n"
     contents |= {
         f"resources/{module}.py": slave,
         "resources/slavemodule.txt": module.encode(),

@@ -14,7 +14,7 @@ STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; color: #222; background: #fff }
 h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em } code { font-size: .95em }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .25em .6em; border-bottom: 1px solid #ddd }
-.error { color: #b00020 } .warning { color: #9a6700 } .note, .known { color: #57606a } .failed { color: #b00020 } .passed { color: #1a7f37 }
+.error { color: #b00020 } .warning { color: #9a6700 } .note { color: #57606a } .failed { color: #b00020 } .passed { color: #1a7f37 }
 .finding { border-left: 4px solid #ccc; padding: .2em .8em; margin: .8em 0 } .finding.error { border-color: #b00020; color: inherit }
 .finding.warning { border-color: #d4a72c; color: inherit } .small { color: #57606a; font-size: .88em } svg { max-width: 100%; height: auto }
 """
@@ -32,7 +32,7 @@ def to_html(reports: Sequence[Report], version: str) -> str:
 
 
 def _fmu(report: Report) -> str:
-    counted, known = report.counted, [f for f in report.findings if f.known]
+    counted = report.counted
     clean, colour = ("clean as a file", "warning") if report.static_only else ("clean", "passed")
     found = f"{len(counted)} finding{'s' if len(counted) > 1 else ''}" if counted else clean
     verdict = "could not be checked completely" if report.bugs else found
@@ -43,10 +43,7 @@ def _fmu(report: Report) -> str:
     parts += [f"<pre class='error'>{escape(bug)}</pre>" for bug in report.bugs]
     sections = {r.rule.id: r.rule.section for r in report.results}
     parts += [_finding(f, sections.get(f.rule, "")) for f in counted]
-    if known:
-        parts.append("<h3>Known exceptions</h3>")
-        parts += [f"<p class='known'><b>{f.rule}</b> {escape(f.text)}<br><span class='small'>{escape(f.known)}</span></p>" for f in known]
-    notes = [f for f in report.findings if f not in counted and not f.known]
+    notes = [f for f in report.findings if f not in counted]
     if notes:
         parts.append("<h3>Notes</h3>" + "".join(f"<p class='note'><b>{f.rule}</b> {escape(f.text)}</p>" for f in notes))
     rows = "".join(

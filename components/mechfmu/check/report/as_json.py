@@ -17,10 +17,10 @@ def to_json(reports: Sequence[Report], version: str) -> str:
 
 
 def report_dict(report: Report) -> dict[str, Any]:
-    counts = {severity: sum(f.severity == severity and not f.known for f in report.findings) for severity in ("error", "warning", "note")}
+    counts = {severity: sum(f.severity == severity for f in report.findings) for severity in ("error", "warning", "note")}
     return dict(
         file=str(report.file), sha256=report.digest, kinds=list(report.kinds), static_only=report.static_only or None, exit_status=report.exit_status,
-        level=report.options.level, counts={**counts, "known": sum(bool(f.known) for f in report.findings)}, internal_errors=report.bugs,
+        level=report.options.level, counts=counts, internal_errors=report.bugs,
         rules=[_rule(report, r) for r in report.results],
         findings=[{**f.to_dict(), "text": f.text, "counts": report.options.counts(f), "section": r.rule.section} for r in report.results for f in r.findings],
     )  # fmt: skip

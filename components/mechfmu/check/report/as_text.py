@@ -19,10 +19,9 @@ def print_report(report: Report, out: Console) -> None:
     level = SEVERITIES.index(options.level)
     for result in report.results:
         for f in result.findings:
-            if (options.strict or not f.known) and SEVERITIES.index(f.severity) <= level:
+            if SEVERITIES.index(f.severity) <= level:
                 head = f"  [{STYLE[f.severity]}]{result.rule.id:<3} {f.severity}[/]"
                 out.print(f"{head}  {escape(f.text)}  [dim]FMI 2.0 §{escape(result.rule.section)}[/]", highlight=False, soft_wrap=True)
-    _known(report, out)
     for bug in report.bugs:
         out.print(f"  [bold red]the checker itself failed:[/] {escape(bug)}", highlight=False, soft_wrap=True)
     passed = [r.rule.id for r in report.results if not report.failed(r) and not r.skipped]
@@ -37,24 +36,13 @@ def print_report(report: Report, out: Console) -> None:
     out.print(f"  {_verdict(report)}", highlight=False, soft_wrap=True)
 
 
-def _known(report: Report, out: Console) -> None:
-    if report.options.strict:
-        return
-    found: dict[str, list[str]] = {}
-    for f in report.findings:
-        if f.known:
-            found.setdefault(f"{f.rule} {f.known}", []).append(f.text)
-    for reason, texts in found.items():
-        out.print(f"  [dim]known    {escape(reason)} ({len(texts)}x)[/]", highlight=False, soft_wrap=True)
-
-
 def _verdict(report: Report) -> str:
     if report.bugs:
         return "[bold red]could not be checked completely[/]"
     not_run = f"[bold yellow]the binary was not run: {escape(report.static_only)}[/]" if report.static_only else ""
     counts = [(s, sum(f.severity == s for f in report.counted)) for s in SEVERITIES]
     said = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
-    notes = sum(f.severity == "note" and not f.known for f in report.findings)
+    notes = sum(f.severity == "note" for f in report.findings)
     more = f"  [dim]({notes} note{'s' if notes > 1 else ''}: --level note)[/]" if notes and report.options.level != "note" else ""
     if not_run and not said:
         return f"[bold yellow]clean as a file, but[/] {not_run}{more}"
