@@ -20,6 +20,15 @@ HERE = Path(__file__).parent
 Build = Callable[..., Path]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Building a Python FMU registers the Python that did it: here not in the user's configuration folder."""
+    folder = tmp_path_factory.mktemp("configuration")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        yield folder
+
+
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     """Every FMU test runs for every kind of FMU."""

@@ -32,6 +32,16 @@ class Host:
         self.died = False
         self._open: list[Slave] = []
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask_in_vain(self, do: str, **request: Any) -> None:
+        """A request whose answer nobody waits for."""
+        self._process.stdin.write(json.dumps(dict(do=do, **request)) + "\n")
+        self._process.stdin.flush()
+        self.died = True
+
     def ask(self, do: str, **request: Any) -> Any:
         try:
             self._process.stdin.write(json.dumps(dict(do=do, **request)) + "\n")

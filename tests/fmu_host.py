@@ -1,8 +1,8 @@
 """Runs FMUs in a process of its own, on behalf of the tests: one JSON request per line in, one JSON answer per line out.
 
-All pythonfmu FMUs of a process share its interpreter and its modules. A test proves nothing about an FMU when the library itself is
-loaded beside it, so this process cannot import mechfmu at all. FMUs are driven through FMPy's low-level interface; every answer
-carries the status of the call and everything the FMU said meanwhile (to the logger or on standard error).
+A test proves nothing about an FMU when the library itself is loaded beside it, so this process cannot import mechfmu at all. FMUs
+are driven through FMPy's low-level interface; every answer carries the status of the call and everything the FMU said meanwhile (to
+the logger or on standard error).
 """
 
 from __future__ import annotations
@@ -133,9 +133,4 @@ for line in sys.stdin:
     except Exception as error:  # FMPy's own way to say that instantiation failed
         answer.update(status=3, problem=f"{type(error).__name__}: {error}")
     answer["said"] = said()
-    print(json.dumps(answer), file=answers, flush=True)
-
-if "pythonfmu" in sys.modules:
-    # When a process ends, pythonfmu's library reads state that an exit handler has freed already, and sometimes crashes. The results
-    # are out by then and no slave can help it, so the process leaves without its exit handlers. Other FMUs must survive them.
-    os._exit(0)
+    print(json.dumps(answer, default=bytes.decode), file=answers, flush=True)  # texts are bytes

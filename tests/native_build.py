@@ -22,6 +22,7 @@ from mechfmu.packaging.build import build
 HERE = Path(__file__).parent
 C = HERE / "c"
 RUNTIME = fmu_source("native")
+FMI = fmu_source("fmi")
 PATIENCE = 900  # s: another worker may be compiling for Windows with an empty cache
 
 HOW_TO_INSTALL = {

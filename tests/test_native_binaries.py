@@ -16,7 +16,7 @@ import fmpy
 import fmpy.validation
 import numpy as np
 import pytest
-from native_build import RUNTIME, C, Native, extra, run, tool, zig
+from native_build import FMI, RUNTIME, C, Native, extra, run, tool, zig
 from native_fmi import ALL_FUNCTIONS, MODEL_EXCHANGE, Fmu
 from native_formats import Library, read_elf, read_mach_o, read_pe
 from native_tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
@@ -53,7 +53,7 @@ def test_the_files_of_an_fmu_for_all_platforms(native: Native) -> None:
     with archive(native) as opened:
         names = opened.namelist()
         assert all(opened.read(n) for n in names)
-    runtime = {f"sources/{f.name}" for f in RUNTIME.iterdir() if f.suffix in (".c", ".h")}
+    runtime = {f"sources/{f.name}" for folder in (FMI, RUNTIME) for f in folder.iterdir() if f.suffix in (".c", ".h")}
     assert set(names) == runtime | {
         "modelDescription.xml", "model.png", "resources/model.json", "sources/model.c", "documentation/index.html", "documentation/reference_result.csv",
         "binaries/linux64/LinkChain.so", "binaries/win64/LinkChain.dll", "binaries/darwin64/LinkChain.dylib",
@@ -146,7 +146,7 @@ def printed(text: str) -> np.ndarray:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="compiled with the tools of Unix; Windows has its own test")
 def test_a_host_in_c(native: Native, reference: np.ndarray) -> None:
-    host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{RUNTIME}"], zig())
+    host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
     binary = native.binary(MODEL)
     found = printed(run([host, *arguments(binary, Fmu(MODEL, binary))], env={}).stdout)
     assert np.array_equal(found, reference), "the same library with the same calls gives the same bits"
@@ -167,7 +167,7 @@ def wine(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.skipif(sys.platform != "linux", reason="Wine is for Linux; on Windows the library is used by all other tests")
 def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndarray) -> None:
     """Another C library computes sin and cos there, so not the same bits, but the same motion."""
-    host = native.program("host.exe", [C / "host.c"], [f"-I{RUNTIME}"], zig("-target", "x86_64-windows-gnu"))
+    host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
     done = wine(host, *arguments(binary, Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")))
     found = printed(done.stdout)
@@ -177,7 +177,7 @@ def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndar
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
 def test_a_wrong_guid_under_wine(native: Native, wine) -> None:
-    host = native.program("host.exe", [C / "host.c"], [f"-I{RUNTIME}"], zig("-target", "x86_64-windows-gnu"))
+    host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
     with pytest.raises(AssertionError, match="the GUID is not that of this FMU"):
         wine(host, str(binary), "wrong", "0.01", "1", "1e-6", "0")
