@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from fmu_client import Host, Refused
 from processes import alive, children, within
-from slave_cases import Portable, in_process, portable  # noqa: F401  (fixtures)
+from slave_cases import Portable
 
 from mechfmu.packaging.portable import make_portable
 
+pytest_plugins = ["slave_fixtures"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched in /proc")
 
 ERROR, FATAL = 3, 4
@@ -26,7 +27,7 @@ RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, C
 
 
 @pytest.fixture
-def troubled(portable: Portable, host: Host):  # noqa: F811
+def troubled(portable: Portable, host: Host):
     """An instance of the troublesome slave, stepping."""
     return host.open(portable("troublesome")).initialize()
 
@@ -78,7 +79,7 @@ def test_a_long_text_comes_back_whole(troubled) -> None:
 
 
 @pytest.mark.parametrize(("trouble", "last_words"), [(DIES, "exit status 4"), (CRASHES, "I cannot go on.*ended by signal 11"), (CLOSES, "exit status 0")])
-def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable, host: Host, trouble: int, last_words: str) -> None:  # noqa: F811
+def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable, host: Host, trouble: int, last_words: str) -> None:
     one, two = (host.open(portable("troublesome"), name).initialize() for name in ("one", "two"))
     other = host.open(portable("divider"), "other").initialize()
     assert one["process"] == two["process"], "one process serves all instances of an FMU"
@@ -96,8 +97,9 @@ def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable
         slave.free()
 
 
-def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_path: Path) -> None:  # noqa: F811
-    done = subprocess.run([sys.executable, Path(__file__).with_name("killed_at_random.py"), portable("troublesome")], cwd=tmp_path, capture_output=True, text=True, timeout=300)  # fmt: skip
+def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_path: Path) -> None:
+    script = Path(__file__).with_name("killed_at_random.py")
+    done = subprocess.run([sys.executable, script, portable("troublesome")], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == "100 fatal ends, 0 zombies"
 
@@ -107,7 +109,7 @@ def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_pa
     [(0, signal.SIGKILL), (SLEEPS, signal.SIGKILL), (SPINS, signal.SIGKILL), (BLOCKS, signal.SIGKILL), (SPINS, signal.SIGTERM), (0, None)],
     ids=["idle", "asleep", "busy", "holding the lock", "terminated", "ended"],
 )
-def test_the_process_ends_with_its_host(portable: Portable, tmp_path: Path, trouble: int, kill: int | None) -> None:  # noqa: F811
+def test_the_process_ends_with_its_host(portable: Portable, tmp_path: Path, trouble: int, kill: int | None) -> None:
     host = Host(tmp_path)
     try:
         slave = host.open(portable("troublesome")).initialize()
@@ -126,7 +128,7 @@ def test_the_process_ends_with_its_host(portable: Portable, tmp_path: Path, trou
         host.kill()
 
 
-def test_a_call_can_be_given_up(in_process: Portable, host: Host, tmp_path: Path) -> None:  # noqa: F811
+def test_a_call_can_be_given_up(in_process: Portable, host: Host, tmp_path: Path) -> None:
     file = make_portable(in_process("troublesome"), tmp_path, call_timeout=0.5)
     slave = host.open(file).initialize()
     slave.set({"trouble": SPINS})
@@ -143,7 +145,7 @@ PLACES = {"with spaces": "a folder with spaces", "non-ASCII": "Übung № 1 ä%2
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_any_folder(portable: Portable, fresh_host: Host, tmp_path: Path, place: str) -> None:  # noqa: F811
+def test_any_folder(portable: Portable, fresh_host: Host, tmp_path: Path, place: str) -> None:
     folder = tmp_path / place
     with zipfile.ZipFile(portable("spring")) as archive:
         archive.extractall(folder)
@@ -154,7 +156,7 @@ def test_any_folder(portable: Portable, fresh_host: Host, tmp_path: Path, place:
     assert {p.name for p in folder.rglob("*")} == before, "nothing is written beside the FMU"
 
 
-def test_a_folder_that_cannot_be_written_and_then_disappears(portable: Portable, fresh_host: Host, tmp_path: Path) -> None:  # noqa: F811
+def test_a_folder_that_cannot_be_written_and_then_disappears(portable: Portable, fresh_host: Host, tmp_path: Path) -> None:
     folder = tmp_path / "fmu"
     with zipfile.ZipFile(portable("spring")) as archive:
         archive.extractall(folder)
@@ -167,7 +169,7 @@ def test_a_folder_that_cannot_be_written_and_then_disappears(portable: Portable,
     slave.free()
 
 
-def test_nothing_stays_behind(portable: Portable, tmp_path: Path) -> None:  # noqa: F811
+def test_nothing_stays_behind(portable: Portable, tmp_path: Path) -> None:
     """Neither files nor descriptors nor processes."""
     host = Host(tmp_path)
     try:

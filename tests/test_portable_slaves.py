@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from command_line import done, refused
 from fmu_client import Host, Refused, Slave
-from slave_cases import FILES, SLAVES, Portable, in_process, portable  # noqa: F401  (fixtures)
+from slave_cases import FILES, SLAVES, Portable
 
+pytest_plugins = ["slave_fixtures"]
 RUNS = {
     "divider": (["voltage", "current", "loss"], {"source": np.linspace(4.0, 6.0, 50)}),
     "every_kind": (["real"], {}),
@@ -33,14 +34,14 @@ def opened(file: Path, host: Host) -> Slave:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_same_bits_as_in_process(name: str, portable: Portable, in_process: Portable, host: Host, beside: Host) -> None:  # noqa: F811
+def test_the_same_bits_as_in_process(name: str, portable: Portable, in_process: Portable, host: Host, beside: Host) -> None:
     outputs, inputs = RUNS[name]
     one, two = opened(portable(name), host), opened(in_process(name), beside)
     rows = [slave.run([0.01] * 50, outputs, inputs) for slave in (one, two)]
     assert np.array_equal(*rows) and np.ptp(rows[0][:, 0]) > 0
 
 
-def test_values_of_every_kind(portable: Portable, in_process: Portable, host: Host, beside: Host) -> None:  # noqa: F811
+def test_values_of_every_kind(portable: Portable, in_process: Portable, host: Host, beside: Host) -> None:
     names = ["gain", "count", "switch", "box.width", "box.inner.depth", "real", "integer", "boolean"]
     slaves = [opened(portable("every_kind"), host), opened(in_process("every_kind"), beside)]
     for slave in slaves:
@@ -54,7 +55,7 @@ def test_values_of_every_kind(portable: Portable, in_process: Portable, host: Ho
     assert texts[0] == texts[1] == ["Größe 100 %", "Größe 100 % -24"]
 
 
-def test_what_a_slave_logs_reaches_the_host_with_its_status(portable: Portable, host: Host) -> None:  # noqa: F811
+def test_what_a_slave_logs_reaches_the_host_with_its_status(portable: Portable, host: Host) -> None:
     loud, quiet = host.open(portable("every_kind"), "loud").initialize(), host.open(portable("every_kind"), "quiet", logging=False).initialize()
     loud.step(0.1)
     assert host.said == "[loud] at 0.100 we are 100% sure\n[loud] this may go wrong"
@@ -62,7 +63,7 @@ def test_what_a_slave_logs_reaches_the_host_with_its_status(portable: Portable, 
     assert host.said == ""
 
 
-def test_a_state_that_the_slave_keeps_by_itself(portable: Portable, host: Host) -> None:  # noqa: F811
+def test_a_state_that_the_slave_keeps_by_itself(portable: Portable, host: Host) -> None:
     slave = opened(portable("spring"), host)
     slave.run([0.01] * 20, ["position"])
     state = slave.save()
@@ -74,7 +75,7 @@ def test_a_state_that_the_slave_keeps_by_itself(portable: Portable, host: Host) 
     assert np.array_equal(other.run([0.01] * 20, ["position"]), ahead)
 
 
-def test_a_slave_that_has_enough_ends_the_simulation(portable: Portable, host: Host) -> None:  # noqa: F811
+def test_a_slave_that_has_enough_ends_the_simulation(portable: Portable, host: Host) -> None:
     slave = opened(portable("spring"), host)
     slave.step(4.0)
     with pytest.raises(Refused) as refusal:
@@ -82,14 +83,14 @@ def test_a_slave_that_has_enough_ends_the_simulation(portable: Portable, host: H
     assert refusal.value.status == 2 and slave.discarded() == (4.0, True)
 
 
-def test_reset_begins_anew(portable: Portable, host: Host) -> None:  # noqa: F811
+def test_reset_begins_anew(portable: Portable, host: Host) -> None:
     slave = opened(portable("spring"), host)
     first = slave.run([0.01] * 20, ["position"])
     slave.reset()
     assert np.array_equal(slave.initialize().run([0.01] * 20, ["position"]), first)
 
 
-def test_the_rules_of_fmi_for_values(portable: Portable, host: Host) -> None:  # noqa: F811
+def test_the_rules_of_fmi_for_values(portable: Portable, host: Host) -> None:
     slave = host.open(portable("every_kind"))
     slave.set({"box.width": 2.0})
     slave.initialize()
@@ -117,7 +118,7 @@ def test_from_a_slaves_file(tmp_path: Path, host: Host) -> None:
     assert opened(tmp_path / "out" / "Spring.fmu", host)["position"] == 0.1
 
 
-def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -> None:  # noqa: F811
+def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -> None:
     original = tmp_path / "Divider.fmu"
     shutil.copy(in_process("divider"), original)
     before = original.read_bytes()
@@ -130,7 +131,7 @@ def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -
     assert (tmp_path / "again" / "Divider.portable.fmu").read_bytes() == first
 
 
-def test_what_cannot_be_made_portable(tmp_path: Path, in_process: Portable) -> None:  # noqa: F811
+def test_what_cannot_be_made_portable(tmp_path: Path, in_process: Portable) -> None:
     (tmp_path / "text.fmu").write_text("hello")
     (tmp_path / "empty.py").write_text("x = 1\n")
     shutil.copy(in_process("divider"), tmp_path / "Divider.fmu")

@@ -145,7 +145,7 @@ static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warni
     Python *pythons = pythons_find(&count);
     char *script = path_join(resources, "mechfmu_start.py");
     Child *found = NULL;
-    put_words(why, "there is no Python that can run this FMU. Tried:");
+    put_words(why, "there is no Python that can run this FMU. Tried: ");
     for (size_t i = 0; script && !found && i < count; i++) {
         Buffer reason = {0};
         found = start(resources, script, &pythons[i], &reason);
@@ -153,7 +153,7 @@ static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warni
             Buffer *told[] = {why, pythons[i].origin == FROM_VARIABLE ? warning : NULL};
             for (size_t k = 0; k < 2; k++) {
                 if (!told[k]) continue;
-                if (k == 0) put_words(told[k], i ? "; " : " ");
+                if (k == 0 && i) put_words(told[k], "; ");
                 put_candidate(told[k], &pythons[i]);
                 put(told[k], reason.data, reason.size);
             }
@@ -163,8 +163,8 @@ static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warni
         }
         buffer_release(&reason);
     }
-    if (count == 0) put_words(why, " none, for there is none on the path");
-    put_words(why, ". Install what is missing there, or name another Python in the environment variable MECHFMU_PYTHON.");
+    if (count == 0) put_words(why, "none, because none was found");
+    put_words(why, ". Install Python 3 with the packages that the FMU needs, or name one that has them in the environment variable MECHFMU_PYTHON.");
     put(why, "", 1);
     put(warning, "", 1);
     free(script);

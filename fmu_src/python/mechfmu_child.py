@@ -176,7 +176,8 @@ def described(error, folder):
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
     place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
-    return "".join(traceback.format_exception_only(type(error), error)).strip() + place
+    text = " ".join(str(error)[:LONGEST_MESSAGE].split())
+    return type(error).__name__ + (f": {text}" if text else "") + place
 
 
 class Instance:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 from pythonfmu import Fmi2Causality, Fmi2Slave, Fmi2Variability, Real
-
 from spring_law import force
 
 
