@@ -40,8 +40,6 @@ LOOPS = {"cart_controller": "figure2", "computed_torque": "arm_computed_torque",
 ENERGY_LIMIT = 1e-4  # of the energy that moved
 AGREEMENT_LIMIT = 1e-3  # of a signal's largest value
 
-SLOW = ("D4", "D7")  # half a minute for a Python FMU: a thousand lives, and a new process after each of the library's known crashes
-
 LEGEND = """\
   valid      FMPy's validation finds nothing wrong with the file
   checked    rules of FMI 2.0 that hold in the file and in the running binary (mechfmu check), of those that apply
@@ -132,7 +130,7 @@ def checked(file: Path) -> tuple[list[str], int, int]:
         last = json.loads(kept.read_text())
         if last["fmu"] == digest:
             return last["findings"], last["applied"], last["passed"]
-    report = check_fmu(file, Options(skip=SLOW if file.name.endswith(".python.fmu") else ()))
+    report = check_fmu(file, Options())
     findings = [*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)]
     applied = sum(not r.skipped for r in report.results)
     passed = sum(not r.skipped and not report.failed(r) for r in report.results)

@@ -1,7 +1,4 @@
-"""Bad input to an FMU: never a crash, a status that says so, a message that names the problem, and an instance that still works.
-
-The status of a refusal differs between the kinds (Discard, Error, Fatal); that it is none of OK and Warning is what counts.
-"""
+"""Bad input to an FMU: never a crash, a status that says so, a message that names the problem, and an instance that still works."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import pytest
 from conftest import Build
 from fmu_client import Host, Refused, Slave
 
-DISCARD = 2
+DISCARD, ERROR = 2, 3
 
 
 def still_works(slave: Slave) -> None:
@@ -21,6 +18,19 @@ def still_works(slave: Slave) -> None:
     slave.step(0.05)
     assert slave["joint[1].rate"] != before
     assert math.isfinite(slave["tip.x"])
+
+
+def test_a_mistake_is_an_error_not_the_end(fmu: Build, host: Host) -> None:
+    slave = host.open(fmu(links=2)).initialize()
+    mistakes: list[Callable[[], object]] = [
+        lambda: slave.set({"joint[1].torque": math.nan}), lambda: slave.set({"link[1].mass": 2.0}), lambda: slave.call("getReal", [100000]),
+        lambda: slave.call("doStep", 0.0, -1.0), lambda: slave.call("doStep", 5.0, 0.1), lambda: slave.call("exitInitializationMode"),
+    ]  # fmt: skip
+    for mistake in mistakes:
+        with pytest.raises(Refused) as refusal:
+            mistake()
+        assert refusal.value.status == ERROR
+    still_works(slave)
 
 
 BAD_PARAMETERS = {

@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -150,18 +149,6 @@ def test_a_host_in_c(native: Native, reference: np.ndarray) -> None:
     binary = native.binary(MODEL)
     found = printed(run([host, *arguments(binary, Fmu(MODEL, binary))], env={}).stdout)
     assert np.array_equal(found, reference), "the same library with the same calls gives the same bits"
-
-
-@pytest.fixture(scope="session")
-def wine(tmp_path_factory: pytest.TempPathFactory):
-    """Runs a Windows program; everything Wine keeps is in a temporary folder."""
-    program = tool("wine")
-    environment = {**os.environ, "WINEPREFIX": str(tmp_path_factory.mktemp("wine")), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=", "DISPLAY": ""}
-    try:
-        yield lambda *command: run([program, *command], env=environment, timeout=300)
-    finally:
-        if server := shutil.which("wineserver"):
-            subprocess.run([server, "-k"], env=environment, capture_output=True, timeout=60)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Wine is for Linux; on Windows the library is used by all other tests")

@@ -17,6 +17,8 @@ static struct {
 
 int child_is_ours(const Child *self) { return self->host == process_self(); }
 
+int child_runs(const Child *self) { return child_is_ours(self) && __atomic_load_n(&self->process, __ATOMIC_RELAXED) != NULL; }
+
 unsigned child_number(Child *self) {
     lock(&self->busy);
     const unsigned number = self->next_number++;
@@ -52,10 +54,22 @@ void begin_request(Buffer *request, unsigned operation, unsigned instance) {
     put_u32(request, instance);
 }
 
+/* Question marks for all that is not UTF-8: hosts do not expect anything else. */
+static void make_utf8(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c;) {
+        const int length = *c < 0x80 ? 1 : *c >= 0xC2 && *c < 0xE0 ? 2 : *c >= 0xE0 && *c < 0xF0 ? 3 : *c >= 0xF0 && *c < 0xF5 ? 4 : 0;
+        int good = length > 0;
+        for (int i = 1; good && i < length; i++) good = (c[i] & 0xC0) == 0x80;
+        if (!good) *c = '?';
+        c += good ? length : 1;
+    }
+}
+
 /* The process has ended, or ends now: its last words are kept for all its instances. */
 static void bury(Child *self, Transfer how) {
     process_end(self->process, how == LATE ? LATE_FAREWELL : FAREWELL, self->last_words, sizeof self->last_words);
-    self->process = NULL;
+    make_utf8(self->last_words);
+    __atomic_store_n(&self->process, NULL, __ATOMIC_RELAXED);
     if (how == LATE) strcpy(self->last_words, "a call has taken longer than the limit, and was given up");
 }
 
@@ -134,6 +148,7 @@ static Child *start(const char *resources, const char *script, const Python *pyt
         self = NULL;
         char last_words[LAST_WORDS];
         process_end(process, FAREWELL, last_words, sizeof last_words);
+        make_utf8(last_words);
         put_reason(why, last_words);
     }
     buffer_release(&hello);
@@ -215,10 +230,13 @@ void children_end(void) {
     while (children.first) {
         Child *self = children.first;
         children.first = self->next;
-        if (self->process && child_is_ours(self))
-            process_end(self->process, FAREWELL, NULL, 0);
-        else
+        if (!child_is_ours(self)) {
             let_go(self);
+        } else if (try_lock(&self->busy)) {
+            if (self->process) process_end(self->process, FAREWELL, NULL, 0);
+        } else {
+            continue; /* another thread is in a call while the host ends: the lifeline ends with the host */
+        }
         free_child(self);
     }
     unlock(&children.busy);

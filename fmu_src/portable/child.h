@@ -34,8 +34,9 @@ unsigned child_number(Child *self);
 /* A request without its size, which child_exchange fills in. */
 void begin_request(Buffer *request, unsigned operation, unsigned instance);
 
-/* Whether this is the process that started the child, and not a forked copy. */
+/* Whether this is the process that started the child, and not a forked copy; and whether the child still runs, as far as is known. */
 int child_is_ours(const Child *self);
+int child_runs(const Child *self);
 
 /* Ends all; when the library is unloaded. */
 void children_end(void);

@@ -7,6 +7,7 @@
 #include "watch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static Buffer *begin(Instance *self, Operation operation) {
 }
 
 static void deliver(Instance *self, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !self->reply.broken; i++) {
         const fmi2Status status = (fmi2Status)take_u32(&self->reply);
         const size_t category_size = take_u32(&self->reply), text_size = take_u32(&self->reply);
         const char *category = take(&self->reply, category_size + 1), *text = take(&self->reply, text_size + 1);
@@ -48,12 +49,16 @@ static fmi2Status call(Instance *self) {
         return report(self, fmi2Error, "this instance belongs to the process from which this one was forked: instantiate the FMU again here");
     if (self->request.broken) return report(self, fmi2Error, "there is not enough memory for the call");
     if (!child_exchange(self->child, &self->request, &self->reply)) {
+        char text[LAST_WORDS + 64];
         changed(self);
-        return report(self, fmi2Fatal, "the Python process of this FMU has ended: %.400s", self->child->last_words);
+        snprintf(text, sizeof text, "the Python process of this FMU has ended: %s", self->child->last_words);
+        send_text(&self->component.callbacks, self->component.name, fmi2Fatal, CATEGORY_NAMES[LOG_FATAL], text);
+        return fmi2Fatal;
     }
-    const fmi2Status status = (fmi2Status)take_u32(&self->reply);
+    const unsigned status = take_u32(&self->reply);
     deliver(self, take_u32(&self->reply));
-    return status;
+    if (self->reply.broken || status > fmi2Fatal) return report(self, fmi2Error, "the reply of the Python process is damaged: does the slave write into its channel?");
+    return (fmi2Status)status;
 }
 
 /* A call without arguments and results, by which an instance that is not refused enters a phase. */
@@ -234,7 +239,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
 static fmi2Status get(Instance *self, ValueKind kind, const fmi2ValueReference vr[], size_t n, void *values) {
     REQUIRE(legal(self, &CALL_GET) && given(self, vr, n) && given(self, values, n));
     if (n == 0) return fmi2OK;
-    if (self->unchanged && kind != KIND_STRING && self->child->process && child_is_ours(self->child) && watch_read(&self->watches[kind], vr, n, values)) return fmi2OK;
+    if (self->unchanged && kind != KIND_STRING && child_runs(self->child) && watch_read(&self->watches[kind], vr, n, values)) return fmi2OK;
     Buffer *request = begin(self, OP_GET);
     put_u32(request, kind);
     put_u32(request, (unsigned)n);

@@ -16,6 +16,12 @@ static inline void lock(Lock *it) {
     }
 }
 
+/* Whether it was free, and is ours now. */
+static inline int try_lock(Lock *it) {
+    long owner = 0;
+    return __atomic_compare_exchange_n(it, &owner, process_self(), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 static inline void unlock(Lock *it) { __atomic_store_n(it, 0, __ATOMIC_RELEASE); }
 
 #endif

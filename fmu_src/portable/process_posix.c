@@ -1,9 +1,9 @@
 /* Linux and macOS: a pair of sockets as channel, a pipe that nobody writes to as lifeline, an unnamed file for what the process prints. */
-#if !defined _WIN32
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
 #include "process.h"
 
+#if !defined _WIN32
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,10 @@
 /* Windows: two pipes as channel, a job that ends with the host, a file that is deleted when it is closed for what the process prints. */
-#if defined _WIN32
 #define WIN32_LEAN_AND_MEAN
-#define _WIN32_WINNT 0x0601
-#include <windows.h>
-
 #include "process.h"
 
-#include <stdarg.h>
+#if defined _WIN32
+#include <windows.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -124,7 +124,7 @@ class Output:
     """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean."""
 
     def __init__(self):
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.reconfigure(line_buffering=True)  # what was printed is there when the process dies
 
     def take(self):
@@ -435,8 +435,9 @@ def tie_to_host(lifeline, host):
             time.sleep(GUARD_PERIOD)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    with contextlib.suppress(OSError, AttributeError):  # where pipes send no signals the thread must do
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     threading.Thread(target=guard, daemon=True).start()
 
 

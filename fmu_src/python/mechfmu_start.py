@@ -19,6 +19,8 @@ def main():
     if version < oldest:
         sys.stderr.write("Python %d.%d is too old: %d.%d or newer is needed\n" % (version + oldest))
         sys.exit(1)
+    if folder not in sys.path:  # PYTHONSAFEPATH is set
+        sys.path.insert(0, folder)
     import mechfmu_child
 
     mechfmu_child.main(folder, settings, [int(n) for n in sys.argv[1:5]])
