@@ -242,9 +242,9 @@ class Mechanism(ABC):
     ) -> list[Path]:  # fmt: skip
         """Write the FMUs into a folder: `LinkChain(links=3).build("out", kind="both")`. The files written.
 
-        kind         native (no Python needed), python (readable, runs in the host's Python), or both
+        kind         native (no Python needed), python (readable, runs in a Python process), or both
         start        start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
-        platforms    of the native FMU: linux64, win64, darwin64, or all; default: this machine's
+        platforms    linux64, win64, darwin64, or all; default: this machine's for native FMUs, all for Python FMUs
         compiler     zig or cc; default: zig where it is installed
         progress     is told what is being done
         """
