@@ -25,6 +25,7 @@ HELLO = 0x6D656368
 
 SPIN = 100e-6  # s of looking for the next call before the scheduler is asked to wait: waking up takes longer than most calls
 LONGEST_MESSAGE = 20_000  # characters
+LARGEST_OUTPUT = 1 << 24  # bytes, after which the file for what is printed is emptied
 GUARD_PERIOD = 0.2  # s between two looks whether the host is still there
 
 U32, U64, F64 = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<d")
@@ -121,25 +122,34 @@ def read_text(data, at):
 
 
 class Output:
-    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean."""
+    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean.
 
-    def __init__(self):
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.reconfigure(line_buffering=True)  # what was printed is there when the process dies
+    Its position is behind what has become messages: if the process dies, the host reads the rest.
+    """
+
+    def __init__(self, file):
+        self.file, self.at = file, 0
+
+    def waiting(self):
+        try:
+            return os.fstat(self.file).st_size > self.at
+        except OSError:  # the slave has closed it
+            return False
 
     def take(self):
         """What has been printed since the last look."""
         try:
-            size = os.fstat(1).st_size
-            if not size:
-                return ""
-            os.lseek(1, 0, os.SEEK_SET)
-            printed = os.read(1, LONGEST_MESSAGE)
-            os.ftruncate(1, 0)
-            os.lseek(1, 0, os.SEEK_SET)
-        except OSError:  # there is no file
+            size = os.fstat(self.file).st_size - self.at
+            printed = os.read(self.file, LONGEST_MESSAGE)
+            self.at += size
+            if self.at > LARGEST_OUTPUT:  # what a thread prints just now is lost
+                os.ftruncate(self.file, 0)
+                self.at = 0
+            os.lseek(self.file, self.at, os.SEEK_SET)
+        except OSError:
             return ""
-        return printed.decode("utf-8", "replace").strip()
+        text = printed.decode("utf-8", "replace").strip()
+        return f"{text} ... ({size} bytes)" if size > len(printed) else text
 
 
 # --- slaves -----------------------------------------------------------------------------------------------------------------------------
@@ -235,10 +245,10 @@ class Instance:
 class Server:
     """Answers calls. A method for each operation returns what follows the messages in the answer; `status` is how it went."""
 
-    def __init__(self, channel, make, folder):
+    def __init__(self, channel, output, make, folder):
         self.channel, self.make, self.folder = channel, make, folder
         self.instances, self.states = {}, {}
-        self.output = Output()
+        self.output = output
         self.experiment_arguments = len(inspect.signature(make.setup_experiment).parameters) - 1  # pythonfmu 0.6 has no stop time and no tolerance
         self.own_errors = (Refused, *getattr(make, "user_errors", ()))
         self.operations = (
@@ -266,7 +276,7 @@ class Server:
             del error
         instance = instance or self.instances.get(number)
         logged = instance.messages() if instance else []
-        if logged or messages or os.fstat(1).st_size:
+        if logged or messages or self.output.waiting():
             return self.with_messages(instance, logged + messages, body)
         return ANSWER.pack(8 + len(body), self.status, 0) + body
 
@@ -441,19 +451,23 @@ def tie_to_host(lifeline, host):
     threading.Thread(target=guard, daemon=True).start()
 
 
-def open_channel(read, write, lifeline, host):
+def open_ends(read, write, lifeline, output, host):
+    """The channel, and the file for what is printed."""
     if os.name == "nt":  # the host's job object ends this process
         import msvcrt
 
-        return Channel(msvcrt.open_osfhandle(read, os.O_RDONLY), msvcrt.open_osfhandle(write, os.O_WRONLY))
+        for handle in (read, write, output):
+            os.set_handle_inheritable(handle, False)  # a program that the slave starts must not keep the channel open
+        read, write, output = (msvcrt.open_osfhandle(h, mode) for h, mode in ((read, os.O_RDONLY), (write, os.O_WRONLY), (output, os.O_RDWR)))
+        return Channel(read, write), Output(output)
     for descriptor in (int(name) for name in os.listdir("/dev/fd")):
-        if descriptor > max(2, read, write, lifeline):
+        if descriptor > max(2, read, write, lifeline, output):
             with contextlib.suppress(OSError):  # that of the listing itself
                 os.close(descriptor)  # inherited from the host by accident
-    for descriptor in {read, write, lifeline}:
+    for descriptor in {read, write, lifeline, output}:
         os.set_inheritable(descriptor, False)
     tie_to_host(lifeline, host)
-    return Channel(read, write)
+    return Channel(read, write), Output(output)
 
 
 def missing(packages):
@@ -493,9 +507,11 @@ def limit(settings):
 
 
 def main(folder, settings, numbers):
-    channel = open_channel(*numbers)
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed is there when the process dies, and is UTF-8 everywhere
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+    channel, output = open_ends(*numbers)
     sys.argv = [os.path.join(folder, "mechfmu_start.py")]
-    server = Server(channel, load(folder, settings), folder)
+    server = Server(channel, output, load(folder, settings), folder)
     guid = settings["guid"].encode("utf-8")
     hello = U32.pack(HELLO) + F64.pack(limit(settings)) + text_bytes(guid)
     channel.send(U64.pack(len(hello)) + hello)
