@@ -104,7 +104,7 @@ def start_ratio(resources: Path, rounds: int) -> float:
         plain = time.perf_counter() - begun
         ours, theirs = socket.socketpair()
         lifeline, held = os.pipe()
-        output = tempfile.TemporaryFile()
+        output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the others)
         numbers = [theirs.fileno(), theirs.fileno(), lifeline, output.fileno(), os.getpid()]
         begun = time.perf_counter()
         process = subprocess.Popen([sys.executable, "-B", resources / "mechfmu_start.py", *map(str, numbers)], pass_fds=numbers[:4], stdout=subprocess.DEVNULL)
