@@ -140,7 +140,7 @@ class Output:
         """What has been printed since the last look."""
         try:
             size = os.fstat(self.file).st_size - self.at
-            printed = os.read(self.file, LONGEST_MESSAGE)
+            printed = os.read(self.file, LONGEST_MESSAGE - 40)  # and a remark
             self.at += size
             if self.at > LARGEST_OUTPUT:  # what a thread prints just now is lost
                 os.ftruncate(self.file, 0)
