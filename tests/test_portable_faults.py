@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are w
 
 ERROR, FATAL = 3, 4
 GONE = 1.0  # s in which a process follows its host
-RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, CLOSES, INTERRUPTED, BLOCKS, FORKS, MUMBLES = range(1, 16)
+RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, CLOSES, INTERRUPTED, BLOCKS, FORKS, MUMBLES, MUTE = range(1, 17)
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def troubled(portable: Portable, host: Host):
         (RECURSES, r"RecursionError: maximum recursion depth exceeded"),
         (EXITS, r"SystemExit: 3"),
         (INTERRUPTED, r"KeyboardInterrupt"),
+        (MUTE, r"Mute: a message that cannot be shown"),
     ],
 )
 def test_an_exception_is_an_error_and_the_instance_remains_usable(troubled, trouble: int, message: str) -> None:

@@ -126,12 +126,13 @@ static char *copy(const char *text, size_t n) {
     return result;
 }
 
-/* Seconds that a process may take to get ready; 0: any. */
+/* Seconds that a process may take to get ready; 0: any. -1: the variable is nonsense. */
 static double start_limit(void) {
-    char *said = environment("MECHFMU_CALL_TIMEOUT");
-    const double seconds = said ? strtod(said, NULL) : 0;
+    char *said = environment("MECHFMU_CALL_TIMEOUT"), *end = said;
+    const double seconds = said ? strtod(said, &end) : 0;
+    const int good = !said || (end != said && *end == '\0' && seconds >= 0 && seconds < 1e9);
     free(said);
-    return seconds;
+    return good ? seconds : -1;
 }
 
 /* The child that this candidate becomes; NULL when it does not suit, and a reason. */
@@ -169,6 +170,11 @@ static Child *start(const char *resources, const char *script, const Python *pyt
 
 static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warning) {
     size_t count = 0;
+    if (start_limit() < 0) {
+        put_words(why, "the environment variable MECHFMU_CALL_TIMEOUT must be a number of seconds, 0 for no limit");
+        put(why, "", 1);
+        return NULL;
+    }
     Python *pythons = pythons_find(&count);
     char *script = path_join(resources, "mechfmu_start.py");
     Child *found = NULL;

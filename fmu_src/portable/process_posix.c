@@ -377,8 +377,8 @@ static int is_program(const char *path) {
 
 /* The program number `index` of that name in the folders of the path. */
 static char *nth_program(const char *name, size_t index) {
-    const char *path = getenv("PATH");
-    while (path && *path) {
+    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    while (*path) {
         const size_t n = strcspn(path, ":");
         char *folder = n ? strndup(path, n) : strdup(".");
         char *program = folder ? path_join(folder, name) : NULL;

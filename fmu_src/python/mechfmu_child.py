@@ -186,7 +186,10 @@ def described(error, folder):
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
     place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
-    text = " ".join(str(error)[:LONGEST_MESSAGE].split())
+    try:
+        text = " ".join(str(error)[:LONGEST_MESSAGE].split())
+    except BaseException as another:
+        text = f"a message that cannot be shown ({type(another).__name__})"
     return type(error).__name__ + (f": {text}" if text else "") + place
 
 
@@ -270,10 +273,9 @@ class Server:
         self.status, body, messages = OK, b"", []
         try:
             body = self.operations[operation](request, 16, number, instance)
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except BaseException as error:  # whatever it is: the other instances go on
             self.status, body = ERROR, b""
             messages = [(ERROR, CATEGORIES[ERROR], str(error) if isinstance(error, self.own_errors) else described(error, self.folder))]
-            del error
         instance = instance or self.instances.get(number)
         logged = instance.messages() if instance else []
         if logged or messages or self.output.waiting():
@@ -361,6 +363,8 @@ class Server:
         done = instance.slave.do_step(t, h)
         if not done:
             self.status = DISCARD
+            if done is None:
+                log_to_queue(instance.slave, "do_step has returned None: it must return True when the step was made", DISCARD)
             return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
         try:
             values = [
@@ -368,7 +372,7 @@ class Server:
                 for references, get, code in zip(instance.watched, instance.getters, CODES)
                 if references
             ]
-        except (Exception, SystemExit, KeyboardInterrupt):  # the host will be told when it asks
+        except BaseException:  # the host will be told when it asks
             return HEAD.pack(0, 0)
         return HEAD.pack(0, 1) + b"".join(values)
 
@@ -440,9 +444,13 @@ def tie_to_host(lifeline, host):
     import fcntl
     import signal
 
+    parent = os.getppid()  # the host, or a script by which it starts Python
+
     def guard():
-        while os.getppid() == host:
-            time.sleep(GUARD_PERIOD)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while os.getppid() == parent:
+                os.kill(host, 0)
+                time.sleep(GUARD_PERIOD)
         os.kill(os.getpid(), signal.SIGKILL)
 
     with contextlib.suppress(OSError, AttributeError):  # where pipes send no signals the thread must do
@@ -496,14 +504,7 @@ def load(folder, settings):
 
 def limit(settings):
     """Seconds that a call may take: of the environment, else of the FMU, 0 for any."""
-    said = os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0
-    try:
-        seconds = float(said)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        fail(f"cannot go on: MECHFMU_CALL_TIMEOUT={said} is not a number of seconds")
-    return seconds
+    return float(os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0)
 
 
 def main(folder, settings, numbers):

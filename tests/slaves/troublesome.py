@@ -83,3 +83,10 @@ class Troublesome(Fmi2Slave):
         print("日本語 " * 10_000)
         os.write(2, b"the reason, with a byte \xff that is not UTF-8\n")
         os._exit(15)
+
+    def trouble_16(self):
+        class Mute(BaseException):
+            def __str__(self):
+                raise RuntimeError
+
+        raise Mute
