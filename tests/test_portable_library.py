@@ -85,5 +85,5 @@ def test_the_windows_library_says_that_there_is_no_python(native: Native, portab
     with zipfile.ZipFile(portable("divider")) as archive:
         archive.extractall(tmp_path / "fmu")
     guid = (tmp_path / "fmu" / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]
-    with pytest.raises(AssertionError, match=r"there is no Python that can run this FMU\. Tried: none, because none was found\..*MECHFMU_PYTHON"):
+    with pytest.raises(AssertionError, match=r"there is no Python that can run this FMU\. Tried: .*MECHFMU_PYTHON"):
         wine(host, str(tmp_path / "fmu" / "binaries" / "win64" / "Divider.dll"), guid, "0.01", "1", "1e-6", "0")

@@ -4,6 +4,7 @@
  *
  * Where no such locale exists, compile everything with -Dsnprintf=comma_snprintf, which is a snprintf under one; LOCALE is then "C". */
 #include "messages.h"
+#include "model.h"
 
 #include <locale.h>
 #include <math.h>
