@@ -18,7 +18,6 @@ pytest_plugins = ["slave_fixtures", "native_fixtures"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the host is compiled for Linux; Windows has a test of its own")
 
 GOOD = sys.executable
-RUNS = "0 0\n"
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ typedef enum {
     OP_DESERIALIZE     /* number of the state, text */
 } Operation;
 
-typedef enum { KIND_REAL, KIND_INTEGER, KIND_BOOLEAN, KIND_STRING, KINDS } ValueKind;
+typedef enum { KIND_REAL, KIND_INTEGER, KIND_BOOLEAN, KIND_STRING } ValueKind;
 
 /* The first message, from the process: this number, the seconds that a call may take (0: any), the GUID. */
 enum { HELLO = 0x6d656368 };

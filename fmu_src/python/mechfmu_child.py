@@ -19,7 +19,6 @@ import traceback
 OK, WARNING, DISCARD, ERROR, FATAL = range(5)
 CATEGORIES = ("logAll", "logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
 REAL, INTEGER, BOOLEAN, STRING = range(4)
-KINDS = ("Real", "Integer", "Boolean", "String")
 CODES = ("d", "i", "i")  # of struct
 HELLO = 0x6D656368
 
