@@ -16,7 +16,6 @@ from ..mechanisms.units import UNITS
 from .dependencies import Dependencies, Rows
 
 CAUSALITY = {
-    "time": dict(causality="independent", variability="continuous"),
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
     "state": dict(causality="output", variability="continuous", initial="calculated"),
@@ -58,7 +57,7 @@ def model_description(
                 SubElement(files, "File", name=name)
     used = sorted({s.unit for s in table.scalars if s.unit != "1"})
     _units(SubElement(root, "UnitDefinitions"), used)
-    _types(SubElement(root, "TypeDefinitions"), used, [s.row for s in table.scalars if s.row.items])
+    _types(SubElement(root, "TypeDefinitions"), used)
     log = SubElement(root, "LogCategories")
     for name, text in categories.items():
         SubElement(log, "Category", dict(name=name, description=text))
@@ -88,19 +87,10 @@ def _units(parent: Element, used: list[str]) -> None:
             SubElement(unit, "DisplayUnit", name=display, factor=repr(factor))
 
 
-def _types(parent: Element, used: list[str], enumerations: list[Row]) -> None:
+def _types(parent: Element, used: list[str]) -> None:
     for name in used:
         simple = SubElement(parent, "SimpleType", name=UNITS[name].type_name)
         SubElement(simple, "Real", dict(quantity=UNITS[name].type_name, **_unit_attributes(name)))
-    for row in enumerations:
-        enumeration = SubElement(SubElement(parent, "SimpleType", name=_type_name(row)), "Enumeration")
-        for number, item in enumerate(row.items, start=1):
-            SubElement(enumeration, "Item", name=item, value=str(number))
-
-
-def _type_name(row: Row) -> str:
-    """The type of an enumeration: solver.method -> SolverMethod"""
-    return "".join(part.capitalize() for part in str(row.name).replace("_", ".").split("."))
 
 
 def _unit_attributes(unit: str) -> dict[str, str]:
@@ -122,8 +112,8 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
         lower = row.min if row.above is None else row.above
         limits = dict(min=lower, max=row.max, nominal=row.nominal)
         attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}
-    if row.kind == "Enumeration":
-        attributes["declaredType"] = _type_name(row)
+    if row.kind == "Integer":
+        attributes |= {k: str(int(v)) for k, v in dict(min=row.min, max=row.max).items() if v is not None}
     if scalar.role in ("parameter", "input"):
         attributes["start"] = {"Real": repr(start), "Boolean": str(bool(start)).lower()}.get(row.kind, str(int(start)))
     if scalar.role == "state" and reinit:
@@ -134,7 +124,9 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
 
 
 def _described(row: Row, text: str) -> str:
-    """XML limits are inclusive, so an exclusive one is said in words."""
+    """XML limits are inclusive, so an exclusive one is said in words; so are the values of a choice."""
+    if row.items:
+        return f"{text} ({', '.join(f'{number} = {item}' for number, item in enumerate(row.items, start=1))})"
     return text if row.above is None else f"{text} (greater than {row.above:g})"
 
 
