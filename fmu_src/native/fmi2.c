@@ -75,7 +75,7 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
     const Row *row = row_of(self, reference);
     const Name name = name_of(row, reference - row->reference);
     /* some Model Exchange hosts set states one by one instead of by fmi2SetContinuousStates */
-    const int state = row->role == STATE && (self->state->phase & (EVENT_MODE | CONTINUOUS));
+    const int state = row->role == STATE && (self->state->phase & (INSTANTIATED | EVENT_MODE | CONTINUOUS));
     /* OpenModelica sets parameters after initialization, in the first event mode */
     const int early = (self->state->phase & (INSTANTIATED | INITIALIZING)) || (self->state->phase == EVENT_MODE && !self->state->started);
     if (row->role != PARAMETER && row->role != INPUT && !state)
@@ -99,6 +99,7 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
 
 static void put(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
+    if (row->role == STATE && self->state->phase == INSTANTIATED) return; /* an approximate start (initial="approx"): the parameters give the exact one */
     double *vector = row->role == PARAMETER ? self->p : row->role == INPUT ? self->u : self->x;
     double *place = &vector[row->index + (reference - row->reference)];
     if (row->role == INPUT && memcmp(place, &value, sizeof value) == 0) return; /* hosts set all inputs before every step, changed or not */

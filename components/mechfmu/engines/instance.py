@@ -96,6 +96,9 @@ class Instance:
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
         """All of the values, or none of them and a UserError or CallError."""
+        if self.phase == INSTANTIATED:  # approximate starts of states: the parameters give the exact ones
+            known = [(s, v) for s, v in zip(scalars, values, strict=True) if s.role != "state"]
+            scalars, values = [s for s, _ in known], [v for _, v in known]
         for scalar, value in zip(scalars, values, strict=True):
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{scalar.name} cannot be set: only parameters and inputs can")

@@ -18,7 +18,7 @@ from .dependencies import Dependencies, Rows
 CAUSALITY = {
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
-    "state": dict(causality="output", variability="continuous", initial="calculated"),
+    "state": dict(causality="output", variability="continuous", initial="approx"),  # computed from the parameters; the start is for importers that read it here
     "discrete": dict(causality="output", variability="discrete", initial="calculated"),
     "output": dict(causality="output", variability="continuous", initial="calculated"),
     "derivative": dict(causality="local", variability="continuous", initial="calculated"),
@@ -66,9 +66,11 @@ def model_description(
     ))  # fmt: skip
     position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
     variables = SubElement(root, "ModelVariables")
+    _, x, *_ = mechanism.start(starts)
+    values = {s.name: float(x[s.index]) for s in table.of("state")} | {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")}
     for reference, scalar in enumerate(table.scalars):
         reinit = "ModelExchange" in interfaces and mechanism.guard_count > 0
-        _variable(variables, reference, scalar, starts.get(scalar.name, scalar.start), position, reinit)
+        _variable(variables, reference, scalar, values.get(scalar.name), position, reinit)
     structure = SubElement(root, "ModelStructure")
     _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
     _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
@@ -100,7 +102,7 @@ def _unit_attributes(unit: str) -> dict[str, str]:
     return dict(unit=unit, **({"displayUnit": display} if display else {}))
 
 
-def _variable(parent: Element, reference: int, scalar: Scalar, start: float, position: Mapping[str, int], reinit: bool) -> None:
+def _variable(parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool) -> None:
     row = scalar.row
     node = SubElement(parent, "ScalarVariable", dict(
         name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
@@ -114,7 +116,7 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
         attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}
     if row.kind == "Integer":
         attributes |= {k: str(int(v)) for k, v in dict(min=row.min, max=row.max).items() if v is not None}
-    if scalar.role in ("parameter", "input"):
+    if start is not None:
         attributes["start"] = {"Real": repr(start), "Boolean": str(bool(start)).lower()}.get(row.kind, str(int(start)))
     if scalar.role == "state" and reinit:
         attributes["reinit"] = "true"  # an event may change it
