@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are w
 
 ERROR, FATAL = 3, 4
 GONE = 1.0  # s in which a process follows its host
-RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, CLOSES, INTERRUPTED, BLOCKS = range(1, 14)
+RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, CLOSES, INTERRUPTED, BLOCKS, FORKS, MUMBLES, MUTE = range(1, 17)
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def troubled(portable: Portable, host: Host):
         (RECURSES, r"RecursionError: maximum recursion depth exceeded"),
         (EXITS, r"SystemExit: 3"),
         (INTERRUPTED, r"KeyboardInterrupt"),
+        (MUTE, r"Mute: a message that cannot be shown"),
     ],
 )
 def test_an_exception_is_an_error_and_the_instance_remains_usable(troubled, trouble: int, message: str) -> None:
@@ -78,7 +79,16 @@ def test_a_long_text_comes_back_whole(troubled) -> None:
 # --- the end of the process --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("trouble", "last_words"), [(DIES, "exit status 4"), (CRASHES, "I cannot go on.*ended by signal 11"), (CLOSES, "exit status 0")])
+@pytest.mark.parametrize(
+    ("trouble", "last_words"),
+    [
+        (DIES, "exit status 4"),
+        (CRASHES, "I cannot go on.*ended by signal 11"),
+        (CLOSES, "exit status 0"),
+        (FORKS, "I leave a child behind.*exit status 14"),
+        (MUMBLES, r"the reason, with a byte \? that is not UTF-8.*exit status 15"),
+    ],
+)
 def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable, host: Host, trouble: int, last_words: str) -> None:
     one, two = (host.open(portable("troublesome"), name).initialize() for name in ("one", "two"))
     other = host.open(portable("divider"), "other").initialize()
@@ -95,6 +105,17 @@ def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable
     assert again["total"] == 0.1
     for slave in (one, two, again):
         slave.free()
+
+
+def test_a_process_that_ended_between_two_calls_is_replaced(portable: Portable, host: Host) -> None:
+    old = host.open(portable("troublesome"), "old").initialize()
+    process = int(old["process"])
+    os.kill(process, signal.SIGKILL)
+    assert within(GONE, lambda: not alive(process))
+    new = host.open(portable("troublesome"), "new").initialize()
+    new.step(0.1)
+    with pytest.raises(Refused, match=rf"\[status {FATAL}\] \[old\].*ended by signal 9"):
+        old.step(0.1)
 
 
 def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_path: Path) -> None:

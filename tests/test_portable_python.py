@@ -90,6 +90,20 @@ def test_the_environment_of_another_python_does_no_harm(chain: Bare) -> None:
 
 
 @only_python
+def test_a_script_that_starts_python(chain: Bare, tmp_path: Path) -> None:
+    script = program(tmp_path / "site", "python3", f'#!/bin/sh\n{GOOD} "$@"\n')
+    ran(chain(MECHFMU_PYTHON=str(script)))
+
+
+@only_python
+def test_a_python_that_is_not_ready_in_time(chain: Bare, tmp_path: Path) -> None:
+    hanging = program(tmp_path / "hanging", "python3", "#!/bin/sh\nexec /bin/sleep 100\n")
+    done = chain(MECHFMU_PYTHON=str(hanging), MECHFMU_CALL_TIMEOUT="0.5", PATH="/nowhere")
+    assert done.returncode == 1 and "was not ready in the time that MECHFMU_CALL_TIMEOUT allows" in done.stderr
+    assert "must be a number of seconds" in chain(MECHFMU_PYTHON=GOOD, MECHFMU_CALL_TIMEOUT="soon").stderr
+
+
+@only_python
 def test_the_first_that_has_the_packages_is_taken(chain: Bare, bare: Path) -> None:
     ran(chain(PATH=f"{bare}:{Path(GOOD).parent}"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 import zipfile
 from pathlib import Path
@@ -116,6 +117,8 @@ def test_from_a_slaves_file(tmp_path: Path, host: Host) -> None:
         libraries = {n for n in archive.namelist() if n.startswith("binaries/")}
     assert libraries == {"binaries/linux64/Spring.so", "binaries/win64/Spring.dll", "binaries/darwin64/Spring.dylib"}
     assert opened(tmp_path / "out" / "Spring.fmu", host)["position"] == 0.1
+    done("portable", SLAVES / "spring.py", *(SLAVES / f for f in FILES["spring"]), "-o", "again", "--call-timeout", "30", folder=tmp_path)
+    assert filecmp.cmp(tmp_path / "out" / "Spring.fmu", tmp_path / "again" / "Spring.fmu", shallow=False), "the same input gives the same bytes"
 
 
 def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -> None:
@@ -143,3 +146,5 @@ def test_what_cannot_be_made_portable(tmp_path: Path, in_process: Portable) -> N
     refused("portable", "empty.py", folder=tmp_path, words=("pythonfmu cannot build empty.py", "Fmi2Slave"))
     refused("portable", "Divider.fmu", "helper.py", folder=tmp_path, words=("slave's file",))
     refused("portable", "Divider.fmu", "--call-timeout", "-1", folder=tmp_path, words=("call timeout -1 s", "greater than 0"))
+    shutil.copy(tmp_path / "empty.py", tmp_path / "mechfmu_child.py")
+    refused("portable", "mechfmu_child.py", folder=tmp_path, words=("mechfmu_child.py cannot go into a portable FMU", "rename"))

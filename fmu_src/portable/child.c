@@ -126,6 +126,15 @@ static char *copy(const char *text, size_t n) {
     return result;
 }
 
+/* Seconds that a process may take to get ready; 0: any. -1: the variable is nonsense. */
+static double start_limit(void) {
+    char *said = environment("MECHFMU_CALL_TIMEOUT"), *end = said;
+    const double seconds = said ? strtod(said, &end) : 0;
+    const int good = !said || (end != said && *end == '\0' && seconds >= 0 && seconds < 1e9);
+    free(said);
+    return good ? seconds : -1;
+}
+
 /* The child that this candidate becomes; NULL when it does not suit, and a reason. */
 static Child *start(const char *resources, const char *script, const Python *python, Buffer *why) {
     const char *refusal = NULL;
@@ -137,7 +146,8 @@ static Child *start(const char *resources, const char *script, const Python *pyt
     }
     Buffer hello = {0};
     size_t n = 0;
-    const Transfer state = receive(process, &hello, 0);
+    const double limit_of_start = start_limit();
+    const Transfer state = receive(process, &hello, limit_of_start > 0 ? process_clock() + limit_of_start : 0);
     const int understood = state == DONE && take_u32(&hello) == HELLO;
     const double limit = take_real(&hello);
     const char *guid = take_text(&hello, &n);
@@ -147,9 +157,12 @@ static Child *start(const char *resources, const char *script, const Python *pyt
         if (self) free_child(self);
         self = NULL;
         char last_words[LAST_WORDS];
-        process_end(process, FAREWELL, last_words, sizeof last_words);
+        process_end(process, state == LATE ? LATE_FAREWELL : FAREWELL, last_words, sizeof last_words);
         make_utf8(last_words);
-        put_reason(why, last_words);
+        if (state == LATE)
+            put_words(why, "it was not ready in the time that MECHFMU_CALL_TIMEOUT allows");
+        else
+            put_reason(why, last_words);
     }
     buffer_release(&hello);
     return self;
@@ -157,6 +170,11 @@ static Child *start(const char *resources, const char *script, const Python *pyt
 
 static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warning) {
     size_t count = 0;
+    if (start_limit() < 0) {
+        put_words(why, "the environment variable MECHFMU_CALL_TIMEOUT must be a number of seconds, 0 for no limit");
+        put(why, "", 1);
+        return NULL;
+    }
     Python *pythons = pythons_find(&count);
     char *script = path_join(resources, "mechfmu_start.py");
     Child *found = NULL;
@@ -192,12 +210,22 @@ static void let_go(Child *self) {
     self->process = NULL;
 }
 
+/* Whether it lives and is of this FMU. One that has ended unseen, between two calls, is buried here. */
+static int serves(Child *self, const char *resources) {
+    if (strcmp(self->resources, resources) != 0) return 0;
+    lock(&self->busy);
+    if (self->process && !process_alive(self->process)) bury(self, GONE);
+    const int alive = self->process != NULL;
+    unlock(&self->busy);
+    return alive;
+}
+
 Child *child_acquire(const char *resources, Buffer *why, Buffer *warning) {
     lock(&children.busy);
     for (Child *other = children.first; other; other = other->next)
         if (!child_is_ours(other)) let_go(other); /* this process is a forked copy of the one that started it */
     Child *self = children.first;
-    while (self && !(self->process && strcmp(self->resources, resources) == 0)) self = self->next;
+    while (self && !serves(self, resources)) self = self->next;
     if (!self && (self = first_that_suits(resources, why, warning)) != NULL) {
         self->next = children.first;
         children.first = self;

@@ -5,7 +5,7 @@
 #include "buffer.h"
 #include "lock.h"
 
-enum { LAST_WORDS = 2048 };
+enum { LAST_WORDS = 1024 }; /* more than a host shows of a message */
 
 typedef struct Child {
     struct Child *next;

@@ -87,7 +87,9 @@ static char *find_resources(const char *uri) {
         free(script);
     }
     free(own);
-    return found;
+    char *full = found ? full_path(found) : NULL; /* one name for one folder: its instances share a process */
+    if (full) free(found);
+    return full ? full : found;
 }
 
 static void release(Instance *self) {

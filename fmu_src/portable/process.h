@@ -8,7 +8,8 @@ typedef struct Process Process;
 
 typedef enum { DONE, GONE, LATE } Transfer; /* GONE: the process has closed its end; LATE: the deadline has passed */
 
-/* Starts `python script`, with numbers behind that tell the script where its end of the channel is. `before` is an argument in front of the script, or NULL.
+/* Starts `python script`, with numbers behind that tell the script where its ends of channel, lifeline and output are, and the number of this process. `before`
+ * is an argument in front of the script, or NULL.
  * With keep_home the variable PYTHONHOME is handed on. NULL and a reason when the system cannot start it. */
 Process *process_start(const char *python, const char *before, const char *script, int keep_home, const char **why);
 
@@ -16,8 +17,11 @@ Process *process_start(const char *python, const char *before, const char *scrip
 Transfer process_send(Process *process, const void *bytes, size_t n, double deadline);
 Transfer process_receive(Process *process, void *bytes, size_t most, size_t *n, double deadline);
 
+/* Whether it has not ended. */
+int process_alive(Process *process);
+
 /* Closes the channel, which ends a process that listens, waits so many seconds for the end, then kills it. `last_words` receives the end of what it has
- * written on its standard output and error, and how it ended; it may be NULL. */
+ * written on its standard output and error since it last took note of it (the position of its output), and how it ended; it may be NULL. */
 void process_end(Process *process, double patience, char *last_words, size_t size);
 
 /* Lets go of a process of which this one is only a forked copy of the owner. */
@@ -37,6 +41,7 @@ char *registered_python(void);                  /* the first line of mechfmu/pyt
 char *virtual_environment_python(const char *folder);
 char *python_on_path(size_t index, const char **before); /* one after the other; `before` is an argument that goes first, or NULL */
 char *find_program(const char *name);           /* on the path, unless it is a path itself */
+char *full_path(const char *path);              /* without . and .., so that an FMU has one name */
 int file_exists(const char *path);
 
 #endif

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +26,8 @@
 
 extern char **environ;
 
-enum { CHANNEL = 3, LIFELINE = 4, FIRST_FREE = 10 }; /* descriptors in the child; those of the parent are kept out of their way */
+enum { CHANNEL = 3, LIFELINE = 4, OUTPUT = 5, FIRST_FREE = 10 }; /* descriptors in the child; those of the parent are kept out of their way */
+static const double LOOK_AGAIN = 0.25; /* s between two looks whether a silent process still runs */
 static const double SPIN = 500e-6; /* s of looking for an answer before the scheduler is asked to wait: waking up takes longer than most calls */
 #if defined MSG_NOSIGNAL
 enum { NO_SIGNAL = MSG_NOSIGNAL };
@@ -53,18 +55,21 @@ static void close_all(const int *descriptors, size_t n) {
         if (descriptors[i] >= 0) close(descriptors[i]);
 }
 
-static int unnamed_file(void) {
+/* For what the process prints: a descriptor that appends; and *reading, another one of the same file, whose position tells how much has become messages. */
+static int unnamed_file(int *reading) {
     const char *folders[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *name = folders[i] && *folders[i] ? path_join(folders[i], "mechfmu_XXXXXX") : NULL;
         const int file = name ? mkstemp(name) : -1;
         if (file >= 0) {
+            *reading = open(name, O_RDWR);
             unlink(name);
             fcntl(file, F_SETFL, O_APPEND);
         }
         free(name);
         if (file >= 0) return file;
     }
+    *reading = open("/dev/null", O_RDWR);
     return open("/dev/null", O_RDWR); /* its last words are lost, no more */
 }
 
@@ -79,12 +84,13 @@ static char **child_environment(int keep_home) {
     return copy;
 }
 
-static int spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, const int ends[4]) {
-    char host[24], channel[8], lifeline[8];
+static int spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, const int ends[5]) {
+    char host[24], channel[8], lifeline[8], output[8];
     snprintf(host, sizeof host, "%ld", (long)getpid());
     snprintf(channel, sizeof channel, "%d", CHANNEL);
     snprintf(lifeline, sizeof lifeline, "%d", LIFELINE);
-    const char *arguments[10] = {python};
+    snprintf(output, sizeof output, "%d", OUTPUT);
+    const char *arguments[11] = {python};
     size_t n = 1;
     if (before) arguments[n++] = before;
     arguments[n++] = "-B"; /* the folder of an FMU is not ours to write into */
@@ -92,6 +98,7 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     arguments[n++] = channel;
     arguments[n++] = channel;
     arguments[n++] = lifeline;
+    arguments[n++] = output;
     arguments[n++] = host;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -103,6 +110,7 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     for (int i = 0; i < 3; i++) posix_spawn_file_actions_adddup2(&actions, i == 0 ? ends[0] : ends[1], i);
     posix_spawn_file_actions_adddup2(&actions, ends[2], CHANNEL);
     posix_spawn_file_actions_adddup2(&actions, ends[3], LIFELINE);
+    posix_spawn_file_actions_adddup2(&actions, ends[4], OUTPUT);
     sigemptyset(&none);
     sigemptyset(&ordinary);
     sigaddset(&ordinary, SIGINT);
@@ -122,40 +130,48 @@ static int spawn(Process *self, const char *python, const char *before, const ch
 
 Process *process_start(const char *python, const char *before, const char *script, int keep_home, const char **why) {
     Process *self = calloc(1, sizeof *self);
-    int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
+    int sockets[2] = {-1, -1}, pipes[2] = {-1, -1}, reading = -1;
     int error = !self ? ENOMEM : socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe(pipes) ? errno : 0;
-    int ends[7] = {moved(open("/dev/null", O_RDONLY)), moved(unnamed_file()), moved(sockets[1]), moved(pipes[0]), moved(sockets[0]), moved(pipes[1]), -1};
-    for (int i = 0; !error && i < 6; i++)
-        if (ends[i] < 0) error = EMFILE;
+    const int nothing = moved(open("/dev/null", O_RDONLY)), appending = moved(unnamed_file(&reading));
+    const int ends[5] = {nothing, appending, moved(sockets[1]), moved(pipes[0]), moved(reading)}; /* the child's: input, output, CHANNEL, LIFELINE, OUTPUT */
+    const int ours[2] = {moved(sockets[0]), moved(pipes[1])};
+    for (int i = 0; !error && i < 5; i++)
+        if (ends[i] < 0 || ours[i % 2] < 0) error = EMFILE;
     if (!error) error = spawn(self, python, before, script, keep_home, ends);
-    close_all((const int[]){ends[0], ends[2], ends[3]}, 3);
+    close_all(ends, 4);
     if (error) {
-        close_all((const int[]){ends[1], ends[4], ends[5]}, 3);
+        close_all(ours, 2);
+        close_all(&ends[4], 1);
         free(self);
         *why = strerror(error);
         return NULL;
     }
-    self->output = ends[1];
-    self->channel = ends[4];
-    self->lifeline = ends[5];
+    self->output = ends[4];
+    self->channel = ours[0];
+    self->lifeline = ours[1];
 #if defined SO_NOSIGPIPE
     setsockopt(self->channel, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
 #endif
     return self;
 }
 
-static Transfer wait_for(int channel, short what, double deadline) {
-    struct pollfd look = {channel, what, 0};
-    for (;;) {
-        int milliseconds = -1;
-        if (deadline > 0) {
-            const double left = deadline - process_clock();
-            if (left <= 0) return LATE;
-            milliseconds = left < 1e6 ? (int)(left * 1e3) + 1 : 1000000000;
-        }
-        const int n = poll(&look, 1, milliseconds);
+int process_alive(Process *self) {
+    siginfo_t about;
+    memset(&about, 0, sizeof about);
+    return waitid(P_PID, (id_t)self->pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == 0;
+}
+
+/* A process that has ended is noticed, too, when another one that it has started keeps the channel open. */
+static Transfer wait_for(Process *self, short what, double deadline) {
+    struct pollfd look = {self->channel, what, 0};
+    for (int alive = 1;;) {
+        const double left = deadline > 0 ? deadline - process_clock() : LOOK_AGAIN;
+        if (left <= 0) return LATE;
+        const int n = poll(&look, 1, alive ? (int)(fmin(left, LOOK_AGAIN) * 1e3) + 1 : 0);
         if (n > 0) return DONE;
         if (n < 0 && errno != EINTR && errno != EAGAIN) return GONE;
+        if (!alive) return GONE;
+        alive = process_alive(self);
     }
 }
 
@@ -167,7 +183,7 @@ Transfer process_send(Process *self, const void *bytes, size_t n, double deadlin
             next += sent;
             n -= (size_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
-            const Transfer state = wait_for(self->channel, POLLOUT, deadline);
+            const Transfer state = wait_for(self, POLLOUT, deadline);
             if (state != DONE) return state;
         } else if (errno != EINTR) {
             return GONE;
@@ -190,18 +206,19 @@ Transfer process_receive(Process *self, void *bytes, size_t most, size_t *n, dou
         if (now < patience) {
             sched_yield();
         } else {
-            const Transfer state = wait_for(self->channel, POLLIN, deadline);
+            const Transfer state = wait_for(self, POLLIN, deadline);
             if (state != DONE) return state;
         }
     }
 }
 
-/* The last `size` - 1 bytes of the output. */
+/* The last `size` - 1 bytes of the output, of those that the process has not taken note of. */
 static void read_end(int file, char *text, size_t size) {
     struct stat about;
     text[0] = '\0';
     if (fstat(file, &about) || !S_ISREG(about.st_mode)) return;
-    const off_t from = about.st_size > (off_t)(size - 1) ? about.st_size - (off_t)(size - 1) : 0;
+    const off_t taken = lseek(file, 0, SEEK_CUR), last = about.st_size - (off_t)(size - 1);
+    const off_t from = taken > last && taken <= about.st_size ? taken : last > 0 ? last : 0;
     const ssize_t got = pread(file, text, size - 1, from);
     text[got > 0 ? got : 0] = '\0';
 }
@@ -258,6 +275,8 @@ void process_nap(unsigned count) {
 /* --- where things are ------------------------------------------------------------------------------------------------------------ */
 
 int file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+char *full_path(const char *path) { return realpath(path, NULL); }
 
 char *environment(const char *name) {
     const char *value = getenv(name);
@@ -358,8 +377,8 @@ static int is_program(const char *path) {
 
 /* The program number `index` of that name in the folders of the path. */
 static char *nth_program(const char *name, size_t index) {
-    const char *path = getenv("PATH");
-    while (path && *path) {
+    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    while (*path) {
         const size_t n = strcspn(path, ":");
         char *folder = n ? strndup(path, n) : strdup(".");
         char *program = folder ? path_join(folder, name) : NULL;

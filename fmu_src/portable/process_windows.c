@@ -13,7 +13,7 @@
 static const double SPIN = 100e-6; /* s of looking for an answer before the scheduler is asked to wait */
 
 struct Process {
-    HANDLE process, job, to, from, output;
+    HANDLE process, job, to, from, output, done; /* done: an event, set when a transfer has ended */
 };
 
 /* --- texts ------------------------------------------------------------------------------------------------------------------------- */
@@ -45,14 +45,35 @@ static const char *reason(DWORD error) {
 
 /* --- the process --------------------------------------------------------------------------------------------------------------------- */
 
-static HANDLE unnamed_file(SECURITY_ATTRIBUTES *inherited) {
+static void close_handle(HANDLE handle) {
+    if (handle && handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
+}
+
+/* For what the process prints: a file to read and to empty, and a handle that can only append, so that what threads print meanwhile goes to the end. */
+static HANDLE unnamed_file(SECURITY_ATTRIBUTES *inherited, HANDLE *append) {
+    enum { SHARED = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
     if (GetTempPathW(MAX_PATH, folder) && GetTempFileNameW(folder, L"fmu", 0, name)) {
-        const HANDLE file = CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, inherited, CREATE_ALWAYS,
-                                        FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
-        if (file != INVALID_HANDLE_VALUE) return file;
+        const DWORD kind = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, appending = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+        const HANDLE file = CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARED, inherited, CREATE_ALWAYS, kind, NULL);
+        *append = file != INVALID_HANDLE_VALUE ? CreateFileW(name, appending, SHARED, inherited, OPEN_EXISTING, 0, NULL) : file;
+        if (*append != INVALID_HANDLE_VALUE) return file;
+        close_handle(file);
     }
+    *append = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited, OPEN_EXISTING, 0, NULL);
     return CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited, OPEN_EXISTING, 0, NULL);
+}
+
+/* A pipe of which this end can wait with a deadline, which those of CreatePipe cannot. */
+static int open_pipe(HANDLE *here, DWORD direction, HANDLE *there, DWORD access, SECURITY_ATTRIBUTES *inherited) {
+    LARGE_INTEGER now;
+    char name[96];
+    QueryPerformanceCounter(&now);
+    snprintf(name, sizeof name, "\\\\.\\pipe\\mechfmu.%lu.%p.%lld", (unsigned long)GetCurrentProcessId(), (void *)here, (long long)now.QuadPart);
+    const DWORD mode = direction | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE;
+    *here = CreateNamedPipeA(name, mode, PIPE_TYPE_BYTE | PIPE_REJECT_REMOTE_CLIENTS, 1, 65536, 65536, 0, NULL);
+    *there = *here != INVALID_HANDLE_VALUE ? CreateFileA(name, access, 0, inherited, OPEN_EXISTING, 0, NULL) : INVALID_HANDLE_VALUE;
+    return *there != INVALID_HANDLE_VALUE;
 }
 
 /* The environment of the child: without what would make one Python take another's library. */
@@ -80,14 +101,13 @@ static HANDLE closing_job(void) {
     return job;
 }
 
-static void close_handle(HANDLE handle) {
-    if (handle && handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
-}
-
-static DWORD spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, HANDLE in, HANDLE out, HANDLE none) {
-    char *line = malloc(strlen(python) + strlen(script) + (before ? strlen(before) : 0) + 120);
+static DWORD spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, HANDLE in, HANDLE out, HANDLE none,
+                   HANDLE append) {
+    const size_t room = strlen(python) + strlen(script) + (before ? strlen(before) : 0) + 120;
+    char *line = malloc(room);
     if (!line) return ERROR_NOT_ENOUGH_MEMORY;
-    snprintf(line, strlen(python) + strlen(script) + (before ? strlen(before) : 0) + 120, "\"%s\" %s -B \"%s\" %llu %llu 0 0", python, before ? before : "", script, (unsigned long long)(size_t)in, (unsigned long long)(size_t)out);
+    snprintf(line, room, "\"%s\" %s -B \"%s\" %llu %llu 0 %llu 0", python, before ? before : "", script, (unsigned long long)(size_t)in,
+             (unsigned long long)(size_t)out, (unsigned long long)(size_t)self->output);
     wchar_t *command = wide(line), *program = wide(python), *variables = child_environment(keep_home);
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(NULL, 1, 0, &size);
@@ -97,9 +117,9 @@ static DWORD spawn(Process *self, const char *python, const char *before, const 
     start.StartupInfo.cb = sizeof start;
     start.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
     start.StartupInfo.hStdInput = none;
-    start.StartupInfo.hStdOutput = start.StartupInfo.hStdError = self->output;
+    start.StartupInfo.hStdOutput = start.StartupInfo.hStdError = append;
     start.lpAttributeList = malloc(size);
-    HANDLE inherited[] = {none, self->output, in, out};
+    HANDLE inherited[] = {none, append, self->output, in, out};
     DWORD error = ERROR_NOT_ENOUGH_MEMORY;
     if (command && program && variables && start.lpAttributeList && InitializeProcThreadAttributeList(start.lpAttributeList, 1, 0, &size)) {
         UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited, sizeof inherited, NULL, NULL);
@@ -127,31 +147,53 @@ static DWORD spawn(Process *self, const char *python, const char *before, const 
 Process *process_start(const char *python, const char *before, const char *script, int keep_home, const char **why) {
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
     Process *self = calloc(1, sizeof *self);
-    HANDLE in = NULL, out = NULL;
+    HANDLE in = NULL, out = NULL, append = NULL;
     DWORD error = ERROR_NOT_ENOUGH_MEMORY;
-    if (self && CreatePipe(&in, &self->to, &inherited, 65536) && CreatePipe(&self->from, &out, &inherited, 65536)) {
-        SetHandleInformation(self->to, HANDLE_FLAG_INHERIT, 0);
-        SetHandleInformation(self->from, HANDLE_FLAG_INHERIT, 0);
-        self->output = unnamed_file(&inherited);
+    if (self && (self->done = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL && open_pipe(&self->to, PIPE_ACCESS_OUTBOUND, &in, GENERIC_READ, &inherited)
+        && open_pipe(&self->from, PIPE_ACCESS_INBOUND, &out, GENERIC_WRITE, &inherited)) {
+        self->output = unnamed_file(&inherited, &append);
         const HANDLE none = CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
-        error = spawn(self, python, before, script, keep_home, in, out, none);
+        error = spawn(self, python, before, script, keep_home, in, out, none, append);
         close_handle(none);
         SetHandleInformation(self->output, HANDLE_FLAG_INHERIT, 0);
     }
     close_handle(in);
     close_handle(out);
+    close_handle(append);
     if (!error) return self;
     *why = reason(error);
     if (self) process_forget(self);
     return NULL;
 }
 
+/* The end of a transfer that has been started: how many bytes. The process may end while another one that it has started keeps the pipe open. */
+static Transfer finish(Process *self, HANDLE pipe, BOOL started, OVERLAPPED *transfer, DWORD *n, double deadline) {
+    if (!started && GetLastError() != ERROR_IO_PENDING) return GONE;
+    const double patience = process_clock() + SPIN;
+    Transfer state = DONE;
+    while (!HasOverlappedIoCompleted(transfer) && process_clock() < patience) Sleep(0);
+    if (!HasOverlappedIoCompleted(transfer)) {
+        const HANDLE either[] = {transfer->hEvent, self->process};
+        const double left = deadline > 0 ? deadline - process_clock() : 0;
+        const DWORD limit = deadline <= 0 ? INFINITE : left <= 0 ? 0 : left < 4e6 ? (DWORD)(left * 1e3) + 1 : INFINITE;
+        const DWORD which = WaitForMultipleObjects(2, either, FALSE, limit);
+        if (which != WAIT_OBJECT_0) {
+            state = which == WAIT_TIMEOUT ? LATE : GONE;
+            CancelIo(pipe);
+        }
+    }
+    const int done = GetOverlappedResult(pipe, transfer, n, TRUE) && *n > 0; /* it may have ended before it was cancelled */
+    return done ? DONE : state == DONE ? GONE : state;
+}
+
 Transfer process_send(Process *self, const void *bytes, size_t n, double deadline) {
     const char *next = bytes;
-    (void)deadline; /* a pipe takes what it is given as soon as the other side reads */
     while (n > 0) {
+        OVERLAPPED transfer = {.hEvent = self->done};
         DWORD sent = 0;
-        if (!WriteFile(self->to, next, n > 1u << 30 ? 1u << 30 : (DWORD)n, &sent, NULL)) return GONE;
+        const BOOL started = WriteFile(self->to, next, n > 1u << 24 ? 1u << 24 : (DWORD)n, NULL, &transfer);
+        const Transfer state = finish(self, self->to, started, &transfer, &sent, deadline);
+        if (state != DONE) return state;
         next += sent;
         n -= sent;
     }
@@ -159,20 +201,15 @@ Transfer process_send(Process *self, const void *bytes, size_t n, double deadlin
 }
 
 Transfer process_receive(Process *self, void *bytes, size_t most, size_t *n, double deadline) {
-    const double patience = process_clock() + SPIN;
-    for (;;) {
-        DWORD waiting = 0, got = 0;
-        if (!PeekNamedPipe(self->from, NULL, 0, NULL, &waiting, NULL)) return GONE;
-        const double now = process_clock();
-        if (waiting > 0 || (deadline <= 0 && now > patience)) {
-            if (!ReadFile(self->from, bytes, most > 1u << 30 ? 1u << 30 : (DWORD)most, &got, NULL) || got == 0) return GONE;
-            *n = got;
-            return DONE;
-        }
-        if (deadline > 0 && now > deadline) return LATE;
-        Sleep(now > patience ? 1 : 0);
-    }
+    OVERLAPPED transfer = {.hEvent = self->done};
+    DWORD got = 0;
+    const BOOL started = ReadFile(self->from, bytes, most > 1u << 30 ? 1u << 30 : (DWORD)most, NULL, &transfer);
+    const Transfer state = finish(self, self->from, started, &transfer, &got, deadline);
+    *n = got;
+    return state;
 }
+
+int process_alive(Process *self) { return WaitForSingleObject(self->process, 0) == WAIT_TIMEOUT; }
 
 void process_end(Process *self, double patience, char *last_words, size_t size) {
     DWORD status = 0;
@@ -185,13 +222,15 @@ void process_end(Process *self, double patience, char *last_words, size_t size) 
     if (last_words) {
         DWORD got = 0;
         const DWORD length = GetFileSize(self->output, NULL), room = (DWORD)size - 32;
+        const DWORD taken = SetFilePointer(self->output, 0, NULL, FILE_CURRENT); /* the process has moved it behind what has become messages */
         last_words[0] = '\0';
-        if (length != INVALID_FILE_SIZE) {
-            SetFilePointer(self->output, length > room ? (LONG)(length - room) : 0, NULL, FILE_BEGIN);
+        if (length != INVALID_FILE_SIZE && taken <= length) {
+            SetFilePointer(self->output, (LONG)(length - taken > room ? length - room : taken), NULL, FILE_BEGIN);
             if (!ReadFile(self->output, last_words, room, &got, NULL)) got = 0;
             last_words[got] = '\0';
         }
-        if (GetExitCodeProcess(self->process, &status)) snprintf(last_words + strlen(last_words), 32, "%s(exit status %ld)", got ? "\n" : "", (long)status);
+        const char *gap = got && last_words[got - 1] != '\n' ? "\n" : "";
+        if (GetExitCodeProcess(self->process, &status)) snprintf(last_words + strlen(last_words), 32, "%s(exit status %ld)", gap, (long)status);
     }
     process_forget(self);
 }
@@ -202,6 +241,7 @@ void process_forget(Process *self) {
     close_handle(self->to);
     close_handle(self->from);
     close_handle(self->output);
+    close_handle(self->done);
     free(self);
 }
 
@@ -261,7 +301,7 @@ char *library_folder(void) {
 static int is_python(const char *path) {
     const char *slash = strrchr(path, '\\');
     const char *name = slash ? slash + 1 : path;
-    return (name[0] | 0x20) == 'p' && (name[1] | 0x20) == 'y';
+    return _strnicmp(name, "python", 6) == 0;
 }
 
 char *own_python(void) {
@@ -305,6 +345,16 @@ char *virtual_environment_python(const char *folder) {
     if (path && file_exists(path)) return path;
     free(path);
     return path_join(folder, "python.exe"); /* as conda has it */
+}
+
+char *full_path(const char *path) {
+    enum { LONGEST = 32768 };
+    wchar_t *name = wide(path), *full = malloc(LONGEST * sizeof *full);
+    const DWORD n = name && full ? GetFullPathNameW(name, LONGEST, full, NULL) : 0;
+    char *result = n > 0 && n < LONGEST ? narrow(full) : NULL;
+    free(full);
+    free(name);
+    return result;
 }
 
 char *find_program(const char *name) {

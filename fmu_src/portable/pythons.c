@@ -33,6 +33,11 @@ Python *pythons_find(size_t *count) {
     if (!pythons) return NULL;
     char *named = environment("MECHFMU_PYTHON");
     if (named) {
+        const size_t n = strlen(named);
+        if (n > 2 && named[0] == '"' && named[n - 1] == '"') { /* as `set` of Windows leaves it */
+            memmove(named, named + 1, n - 2);
+            named[n - 2] = '\0';
+        }
         char *found = find_program(named);
         if (found)
             free(named);

@@ -25,6 +25,7 @@ HELLO = 0x6D656368
 
 SPIN = 100e-6  # s of looking for the next call before the scheduler is asked to wait: waking up takes longer than most calls
 LONGEST_MESSAGE = 20_000  # characters
+LARGEST_OUTPUT = 1 << 24  # bytes, after which the file for what is printed is emptied
 GUARD_PERIOD = 0.2  # s between two looks whether the host is still there
 
 U32, U64, F64 = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<d")
@@ -121,25 +122,34 @@ def read_text(data, at):
 
 
 class Output:
-    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean."""
+    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean.
 
-    def __init__(self):
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.reconfigure(line_buffering=True)  # what was printed is there when the process dies
+    Its position is behind what has become messages: if the process dies, the host reads the rest.
+    """
+
+    def __init__(self, file):
+        self.file, self.at = file, 0
+
+    def waiting(self):
+        try:
+            return os.fstat(self.file).st_size > self.at
+        except OSError:  # the slave has closed it
+            return False
 
     def take(self):
         """What has been printed since the last look."""
         try:
-            size = os.fstat(1).st_size
-            if not size:
-                return ""
-            os.lseek(1, 0, os.SEEK_SET)
-            printed = os.read(1, LONGEST_MESSAGE)
-            os.ftruncate(1, 0)
-            os.lseek(1, 0, os.SEEK_SET)
-        except OSError:  # there is no file
+            size = os.fstat(self.file).st_size - self.at
+            printed = os.read(self.file, LONGEST_MESSAGE - 40)  # and a remark
+            self.at += size
+            if self.at > LARGEST_OUTPUT:  # what a thread prints just now is lost
+                os.ftruncate(self.file, 0)
+                self.at = 0
+            os.lseek(self.file, self.at, os.SEEK_SET)
+        except OSError:
             return ""
-        return printed.decode("utf-8", "replace").strip()
+        text = printed.decode("utf-8", "replace").strip()
+        return f"{text} ... ({size} bytes)" if size > len(printed) else text
 
 
 # --- slaves -----------------------------------------------------------------------------------------------------------------------------
@@ -176,7 +186,10 @@ def described(error, folder):
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
     place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
-    text = " ".join(str(error)[:LONGEST_MESSAGE].split())
+    try:
+        text = " ".join(str(error)[:LONGEST_MESSAGE].split())
+    except BaseException as another:
+        text = f"a message that cannot be shown ({type(another).__name__})"
     return type(error).__name__ + (f": {text}" if text else "") + place
 
 
@@ -235,10 +248,10 @@ class Instance:
 class Server:
     """Answers calls. A method for each operation returns what follows the messages in the answer; `status` is how it went."""
 
-    def __init__(self, channel, make, folder):
+    def __init__(self, channel, output, make, folder):
         self.channel, self.make, self.folder = channel, make, folder
         self.instances, self.states = {}, {}
-        self.output = Output()
+        self.output = output
         self.experiment_arguments = len(inspect.signature(make.setup_experiment).parameters) - 1  # pythonfmu 0.6 has no stop time and no tolerance
         self.own_errors = (Refused, *getattr(make, "user_errors", ()))
         self.operations = (
@@ -260,13 +273,12 @@ class Server:
         self.status, body, messages = OK, b"", []
         try:
             body = self.operations[operation](request, 16, number, instance)
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except BaseException as error:  # whatever it is: the other instances go on
             self.status, body = ERROR, b""
             messages = [(ERROR, CATEGORIES[ERROR], str(error) if isinstance(error, self.own_errors) else described(error, self.folder))]
-            del error
         instance = instance or self.instances.get(number)
         logged = instance.messages() if instance else []
-        if logged or messages or os.fstat(1).st_size:
+        if logged or messages or self.output.waiting():
             return self.with_messages(instance, logged + messages, body)
         return ANSWER.pack(8 + len(body), self.status, 0) + body
 
@@ -351,6 +363,8 @@ class Server:
         done = instance.slave.do_step(t, h)
         if not done:
             self.status = DISCARD
+            if done is None:
+                log_to_queue(instance.slave, "do_step has returned None: it must return True when the step was made", DISCARD)
             return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
         try:
             values = [
@@ -358,7 +372,7 @@ class Server:
                 for references, get, code in zip(instance.watched, instance.getters, CODES)
                 if references
             ]
-        except (Exception, SystemExit, KeyboardInterrupt):  # the host will be told when it asks
+        except BaseException:  # the host will be told when it asks
             return HEAD.pack(0, 0)
         return HEAD.pack(0, 1) + b"".join(values)
 
@@ -430,9 +444,13 @@ def tie_to_host(lifeline, host):
     import fcntl
     import signal
 
+    parent = os.getppid()  # the host, or a script by which it starts Python
+
     def guard():
-        while os.getppid() == host:
-            time.sleep(GUARD_PERIOD)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while os.getppid() == parent:
+                os.kill(host, 0)
+                time.sleep(GUARD_PERIOD)
         os.kill(os.getpid(), signal.SIGKILL)
 
     with contextlib.suppress(OSError, AttributeError):  # where pipes send no signals the thread must do
@@ -441,19 +459,23 @@ def tie_to_host(lifeline, host):
     threading.Thread(target=guard, daemon=True).start()
 
 
-def open_channel(read, write, lifeline, host):
+def open_ends(read, write, lifeline, output, host):
+    """The channel, and the file for what is printed."""
     if os.name == "nt":  # the host's job object ends this process
         import msvcrt
 
-        return Channel(msvcrt.open_osfhandle(read, os.O_RDONLY), msvcrt.open_osfhandle(write, os.O_WRONLY))
+        for handle in (read, write, output):
+            os.set_handle_inheritable(handle, False)  # a program that the slave starts must not keep the channel open
+        read, write, output = (msvcrt.open_osfhandle(h, mode) for h, mode in ((read, os.O_RDONLY), (write, os.O_WRONLY), (output, os.O_RDWR)))
+        return Channel(read, write), Output(output)
     for descriptor in (int(name) for name in os.listdir("/dev/fd")):
-        if descriptor > max(2, read, write, lifeline):
+        if descriptor > max(2, read, write, lifeline, output):
             with contextlib.suppress(OSError):  # that of the listing itself
                 os.close(descriptor)  # inherited from the host by accident
-    for descriptor in {read, write, lifeline}:
+    for descriptor in {read, write, lifeline, output}:
         os.set_inheritable(descriptor, False)
     tie_to_host(lifeline, host)
-    return Channel(read, write)
+    return Channel(read, write), Output(output)
 
 
 def missing(packages):
@@ -482,20 +504,15 @@ def load(folder, settings):
 
 def limit(settings):
     """Seconds that a call may take: of the environment, else of the FMU, 0 for any."""
-    said = os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0
-    try:
-        seconds = float(said)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        fail(f"cannot go on: MECHFMU_CALL_TIMEOUT={said} is not a number of seconds")
-    return seconds
+    return float(os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0)
 
 
 def main(folder, settings, numbers):
-    channel = open_channel(*numbers)
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed is there when the process dies, and is UTF-8 everywhere
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+    channel, output = open_ends(*numbers)
     sys.argv = [os.path.join(folder, "mechfmu_start.py")]
-    server = Server(channel, load(folder, settings), folder)
+    server = Server(channel, output, load(folder, settings), folder)
     guid = settings["guid"].encode("utf-8")
     hello = U32.pack(HELLO) + F64.pack(limit(settings)) + text_bytes(guid)
     channel.send(U64.pack(len(hello)) + hello)

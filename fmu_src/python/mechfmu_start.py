@@ -1,9 +1,9 @@
 """Start of the Python process of an FMU. Any Python can read this file, also one that is too old for the FMU: it says so and ends.
 
-    python mechfmu_start.py READ WRITE LIFELINE HOST
+    python mechfmu_start.py READ WRITE LIFELINE OUTPUT HOST
 
-The numbers are the ends of the channel (descriptors, on Windows handles), the lifeline, and the host's process number. What goes to standard error before the
-first message tells the host why this Python does not suit.
+The numbers are descriptors (on Windows handles): the ends of the channel, the lifeline, and the file that standard output and error go to; and the host's
+process number. What goes to standard error before the first message tells the host why this Python does not suit.
 """
 
 import json
@@ -23,7 +23,7 @@ def main():
         sys.path.insert(0, folder)
     import mechfmu_child
 
-    mechfmu_child.main(folder, settings, [int(n) for n in sys.argv[1:5]])
+    mechfmu_child.main(folder, settings, [int(n) for n in sys.argv[1:6]])
 
 
 if __name__ == "__main__":  # not when a slave starts processes of its own

@@ -71,3 +71,22 @@ class Troublesome(Fmi2Slave):
 
     def trouble_13(self):
         ctypes.pythonapi.sleep(1000)  # holds the interpreter's lock
+
+    def trouble_14(self):
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        os.write(2, b"I leave a child behind\n")
+        os._exit(14)
+
+    def trouble_15(self):
+        print("日本語 " * 10_000)
+        os.write(2, b"the reason, with a byte \xff that is not UTF-8\n")
+        os._exit(15)
+
+    def trouble_16(self):
+        class Mute(BaseException):
+            def __str__(self):
+                raise RuntimeError
+
+        raise Mute

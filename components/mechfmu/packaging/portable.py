@@ -14,11 +14,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import uuid
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
+from .. import RELEASED
 from ..engines.cache import cache_folder
 from ..engines.compiler import PLATFORMS, check_compiler, compile_library, default_compiler, host_platform
 from ..engines.sources import c_sources, fmu_source
@@ -27,6 +29,7 @@ from .archive import make_folder, write_archive
 
 SOURCES = ("fmi", "portable")
 SCRIPTS = ("mechfmu_start.py", "mechfmu_child.py")
+RESERVED = (*SCRIPTS, "mechfmu.json")
 OLDEST_PYTHON = (3, 7)  # for a slave that says nothing; what SCRIPTS are written for
 WINDOWS_LIBRARIES = ("kernel32", *(f"api-ms-win-crt-{part}-l1-1-0" for part in ("stdio", "heap", "string", "convert", "private", "math")))
 
@@ -73,7 +76,7 @@ def portable_contents(
 ) -> dict[str, bytes]:  # fmt: skip
     """What makes an FMU with a slave portable: archive name -> content."""
     if call_timeout is not None and not 0 < call_timeout < float("inf"):
-        raise UserError(f"call timeout {call_timeout:g} s: must be greater than 0")
+        raise UserError(f"call timeout {call_timeout:g} s: must be a finite number greater than 0")
     settings = dict(guid=guid, python=python, requires=list(requires), call_timeout=call_timeout)
     contents = {f"resources/{name}": fmu_source(f"python/{name}").read_bytes() for name in SCRIPTS}
     contents["resources/mechfmu.json"] = json.dumps(settings, indent=1).encode()
@@ -97,13 +100,20 @@ def make_portable(
     if not source.is_file():
         raise UserError(f"there is no file {source}")
     make_folder(folder)
-    if source.suffix == ".py":
+    if source.suffix.lower() == ".py":
+        _check_names([source.name, *(Path(f).name for f in files)])
         with tempfile.TemporaryDirectory(prefix="mechfmu_slave_") as temporary:
             progress(f"{source.name}: building with pythonfmu")
-            return _converted(_built(source, files, Path(temporary)), folder, call_timeout, progress)
+            return _converted(_built(source, files, Path(temporary)), folder, call_timeout, progress, fresh=True)
     if files:
         raise UserError("further files go with a slave's file (.py), not with an FMU")
     return _converted(source, folder, call_timeout, progress)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if name in RESERVED:
+            raise UserError(f"a file {name} cannot go into a portable FMU, which has one of its own: rename it")
 
 
 def _built(slave: Path, files: Sequence[str | Path], folder: Path) -> Path:
@@ -115,12 +125,14 @@ def _built(slave: Path, files: Sequence[str | Path], folder: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=slave.resolve().parent, check=False)
     built = list(folder.glob("*.fmu"))
     if done.returncode or len(built) != 1:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
-        raise UserError(f"pythonfmu cannot build {slave}: {lines[-1].strip()}")
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"it ended with exit status {done.returncode}"]
+        errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)\b", line)]
+        raise UserError(f"pythonfmu cannot build {slave}: {(errors or lines)[-1].strip()}")
     return built[0]
 
 
-def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Progress) -> Path:
+def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Progress, fresh: bool = False) -> Path:
+    """The portable copy of an FMU; a `fresh` one, which nobody has used yet, gets a GUID and a date that do not tell who built it and when."""
     target = folder / fmu.name
     if target.resolve() == fmu.resolve():
         target = folder / f"{fmu.stem}.portable.fmu"
@@ -129,6 +141,10 @@ def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Pr
             contents = {str(PurePosixPath(i.filename.replace("\\", "/"))): archive.read(i) for i in archive.infolist() if not i.is_dir()}
     except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise UserError(f"{fmu} cannot be read as an FMU: {error}") from None
+    if "resources/mechfmu.json" not in contents:
+        _check_names([PurePosixPath(name).name for name in contents if name.count("/") == 1 and name.startswith("resources/")])
+    if fresh:
+        contents["modelDescription.xml"] = _anonymous(contents)
     description = _description(fmu, contents)
     co_simulation = description.find("CoSimulation")
     assert co_simulation is not None
@@ -162,6 +178,16 @@ def _description(fmu: Path, contents: Mapping[str, bytes]) -> ElementTree.Elemen
         if name not in contents:
             raise UserError(f"{fmu} is incomplete: {name} is missing")
     return root
+
+
+def _anonymous(contents: Mapping[str, bytes]) -> bytes:
+    """The model description with a GUID made of the contents, and a fixed date."""
+    text = contents["modelDescription.xml"]
+    for attribute, value in (("guid", ""), ("generationDateAndTime", RELEASED)):
+        text = re.sub(rf'\b{attribute}="[^"]*"'.encode(), f'{attribute}="{value}"'.encode(), text, count=1)
+    own = {name: content for name, content in contents.items() if name.startswith("resources/") and "/__pycache__/" not in name}
+    digest = hashlib.sha256(text + b"\0".join(name.encode() + b"\0" + content for name, content in sorted(own.items()))).digest()
+    return text.replace(b'guid=""', f'guid="{uuid.UUID(bytes=digest[:16])}"'.encode(), 1)
 
 
 def _without_tool(description: bytes) -> bytes:
