@@ -227,17 +227,12 @@ class Package:
         own = system.unit(port) if system.variable(port).type == "Real" else None
         if own is None or not unit or unit == own.name:
             return value
-        description = system.descriptions[port.component]
-        known = {u.name: Unit.of(u) for u in description.unitDefinitions}
-        shown = {d.name: _of_display(d, own) for u in description.unitDefinitions if u.name == own.name for d in u.displayUnits}
+        units = {u.name: u for u in system.descriptions[port.component].unitDefinitions}
+        shown = {d.name: d for d in units[own.name].displayUnits}
         try:
-            factor, offset = conversion({**known, **shown}[unit], own)
+            if unit in shown:  # shown value = factor value + offset
+                return (float(value) - float(shown[unit].offset or 0.0)) / float(shown[unit].factor or 1.0)
+            factor, offset = conversion(Unit.of(units[unit]), own)
             return factor * float(value) + offset
         except (KeyError, ValueError):
             raise UserError(f"{self.file}: {name} = {value} {unit}: its unit is {own.name}") from None
-
-
-def _of_display(display: Any, unit: Unit) -> Unit:
-    """A display unit (shown = f value + o) as a unit of its own."""
-    f, o = float(display.factor or 1.0), float(display.offset or 0.0)
-    return Unit(display.name, unit.exponents, unit.factor / f, unit.offset - unit.factor * o / f)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+RADIAN = "rad"
 SPAN = 10.0  # s: where neither the user nor an FMU says how long
 
 
@@ -210,15 +211,27 @@ class Unit:
             return Unit(unit.name, ())
         return Unit(unit.name, tuple(int(getattr(base, b) or 0) for b in BASE_UNITS), float(base.factor or 1.0), float(base.offset or 0.0))
 
+    @property
+    def dimension(self) -> dict[str, int]:
+        """The exponents that count: a radian is 1, and tools differ in whether they write it (OpenModelica does not: rad/s is s^-1, rad has no exponent)."""
+        return {base: e for base, e in zip(BASE_UNITS, self.exponents, strict=False) if e and base != RADIAN}
+
+    @property
+    def is_plain_number(self) -> bool:
+        """No unit, or one that says nothing: 1, or a unit without base units."""
+        return not any(self.exponents) and (self.factor, self.offset) == (1.0, 0.0) and self.name != RADIAN
+
 
 def unit_name(variable: ScalarVariable) -> str:
     return variable.unit or (variable.declaredType.unit if variable.declaredType is not None else None) or ""
 
 
 def conversion(source: Unit | None, target: Unit | None) -> tuple[float, float]:
-    """factor, offset from one unit to the other; ValueError when they measure different things. Where one has no dimension, numbers pass unchanged."""
-    if source is None or target is None or source == target or not any(source.exponents) or not any(target.exponents):
+    """factor, offset from one unit to the other; ValueError when they measure different things. To and from a plain number, values pass unchanged."""
+    if source is None or target is None or source.is_plain_number or target.is_plain_number:
         return 1.0, 0.0
-    if source.exponents != target.exponents:
-        raise ValueError(f"{source.name} is no {target.name}")
-    return source.factor / target.factor, (source.offset - target.offset) / target.factor
+    if source.dimension == target.dimension:
+        return source.factor / target.factor, (source.offset - target.offset) / target.factor
+    if not any(source.exponents) or not any(target.exponents):  # a ratio such as percent
+        return 1.0, 0.0
+    raise ValueError(f"{source.name} is no {target.name}")
