@@ -441,7 +441,7 @@ def test_later_it_goes_on_with_a_flag(engine: str) -> None:
 @pytest.mark.parametrize(("changes", "reason"), (
     ({"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9}, r"obstacle\[1\] and obstacle\[2\] overlap at the start"),
     ({"target.x_start": 1.0, "target.y_start": 1.4}, r"the target lies inside obstacle\[2\] at the start"),
-    ({"obstacle[1].semi_axis_b_start": 0.0}, r"obstacle\[1\].semi_axis_b_start = 0 m: must be greater than 0"),
+    ({"obstacle[1].semi_axis_b_start": -0.1}, r"obstacle\[1\].semi_axis_b_start = -0.1 m: must be at least 0"),
     ({"obstacle[1].x_start": float("nan")}, r"obstacle\[1\].x_start = nan: must be a finite number"),
 ), ids=("overlap", "target", "axis", "nan"))  # fmt: skip
 def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], reason: str) -> None:
@@ -452,8 +452,8 @@ def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], 
 @pytest.mark.parametrize(("name", "value", "reason"), (
     ("geometry.rear", 0.0, "must be greater than 0"), ("guidance.influence", 0.0, "must be greater than 0"),
     ("guidance.cruise_speed", -1.0, "must be greater than 0"), ("constraint.k0", 0.0, "must be greater than 0"),
-    ("constraint.damping", -0.1, "must be at least 0"), ("limit.wheel_torque", 0.0, "must be greater than 0"),
-    ("obstacle[1].semi_axis_a", 0.0, "must be greater than 0"), ("obstacle[1].active", 2.0, "must be at most 1"),
+    ("constraint.damping", -0.1, "must be at least 0"), ("limit.wheel_torque", -1.0, "must be at least 0"),
+    ("obstacle[1].semi_axis_a", -0.1, "must be at least 0"), ("obstacle[1].active", 2.0, "must be at most 1"),
     ("pose.x", float("nan"), "must be a finite number"), ("guidance.footprint", float("inf"), "must be a finite number"),
 ))  # fmt: skip
 def test_bad_numbers(name: str, value: float, reason: str) -> None:

@@ -212,12 +212,21 @@ def test_later_the_controller_goes_on_with_a_flag(fmu: Build, host: Host) -> Non
     slave.step(0.01)
 
 
+def test_the_controller_runs_with_all_inputs_at_zero(fmu: Build, host: Host) -> None:
+    """As a host does that knows nothing of start values: no obstacles, the cart rests on its target."""
+    inputs = [n for n, v in Description(fmu("cart_controller")).variables.items() if v.attrib["causality"] == "input"]
+    slave = host.open(fmu("cart_controller")).initialize(dict.fromkeys(inputs, 0.0))
+    slave.step(0.01)
+    assert slave.get(*TORQUES, "inside_obstacle", "target_blocked", "overlapping_obstacles") == [0.0] * 6
+    assert slave["clearance_min"] == 1e6
+
+
 def test_bad_numbers(fmu: Build, host: Host) -> None:
     plant, controller = host.open(fmu("wheeled_cart")), host.open(fmu("cart_controller"))
     for slave, name, value, reason in (
         (plant, "geometry.rear", 0.0, "must be greater than 0"), (plant, "wheel.mass", -1.0, "must be greater than 0"),
         (plant, "wheel.left_torque", float("nan"), "must be a finite number"), (controller, "geometry.rear", -0.1, "must be greater than 0"),
-        (controller, "pose.x", float("nan"), "must be a finite number"), (controller, "obstacle[1].semi_axis_a", 0.0, "must be greater than 0"),
+        (controller, "pose.x", float("nan"), "must be a finite number"), (controller, "obstacle[1].semi_axis_a", -0.1, "must be at least 0"),
     ):  # fmt: skip
         with pytest.raises(Refused, match=reason):
             slave.set({name: value})

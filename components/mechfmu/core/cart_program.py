@@ -103,8 +103,9 @@ def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> Progra
 
 
 def _steering(Th_3: Array, rhs: Array, sg: Array, g: Gains) -> Array:
-    """sg' by the damped inverse (5)"""
-    return (Th_3 * rhs - g.es**2 * g.kd * sg) / (Th_3**2 + g.es**2)
+    """sg' by the damped inverse (5); without damping and without effect (es = Th_3 = 0) it is 0."""
+    scale = Th_3**2 + g.es**2
+    return (Th_3 * rhs - g.es**2 * g.kd * sg) / np.where(scale > 0.0, scale, 1.0)
 
 
 def rigid_law(field: Field, q: Array, w: Array, sg: Array, k: Constants, gains: Gains, no_side_load: Array) -> Law:

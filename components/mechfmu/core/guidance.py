@@ -19,7 +19,7 @@ import numpy as np
 
 Array = Any
 
-TINY = 1e-12  # floor of what must not vanish: the weights' denominator where two boundaries touch, distances at an obstacle's centre
+TINY = 1e-12  # floor of what must not vanish: the weights' denominator where two boundaries touch, distances at an obstacle's centre, semi-axes
 FAR = 1e6  # m: the distance of an obstacle that is not there
 
 
@@ -69,6 +69,13 @@ class Nearness(NamedTuple):
     n: tuple[Array, Array]  # outward normal
     r: tuple[Array, Array]  # direction from the centre
     V: tuple[Array, Array]  # velocity of the obstacle's material at the point
+
+
+def present(obstacle: Obstacle) -> Obstacle:
+    """The obstacle if it is there. If it is switched off or a semi-axis is 0: a circle far away that is switched off, whatever its other numbers are."""
+    there = np.minimum(np.minimum(obstacle.a, obstacle.b), obstacle.active) > TINY
+    absent = Obstacle(FAR, FAR, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0)
+    return Obstacle(*(np.where(there, value, otherwise) for value, otherwise in zip(obstacle, absent, strict=True)))
 
 
 def inflated(obstacle: Obstacle, footprint: Array) -> Obstacle:

@@ -11,6 +11,7 @@ LENGTH_TIME = 0.05  # s: long beside the steps of a solver, short beside the tim
 Array = Any
 
 AXES = {"x": 0, "y": 1, "z": 2}
+SHORTEST = 1e-6  # a shorter quaternion is taken for zero
 
 
 def others(axis: int) -> tuple[int, int]:
@@ -62,6 +63,13 @@ def quaternion_product(a: Array, b: Array) -> Array:
         a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
         a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
     ])  # fmt: skip
+
+
+def unit_quaternion(e: Array) -> Array:
+    """The quaternion with length one; (1, 0, 0, 0) for zero, which is what a host leaves in an input it does not set."""
+    square = np.sum(e * e)
+    none = square < SHORTEST**2
+    return np.where(none, np.array([1.0, 0.0, 0.0, 0.0]), e) / np.sqrt(np.where(none, 1.0, square))
 
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:

@@ -38,8 +38,9 @@ _OBSTACLE_TEXTS = {
     "x": ("x", "centre of obstacle {k}, x", "m"), "y": ("y", "centre of obstacle {k}, y", "m"),
     "vx": ("velocity_x", "velocity of the centre of obstacle {k}, x", "m/s"), "vy": ("velocity_y", "velocity of the centre of obstacle {k}, y", "m/s"),
     "angle": ("angle", "angle of the axis a of obstacle {k}", "rad"), "rate": ("rotation_rate", "rate at which obstacle {k} turns", "rad/s"),
-    "a": ("semi_axis_a", "semi-axis a of obstacle {k}", "m"), "b": ("semi_axis_b", "semi-axis b of obstacle {k}", "m"),
-    "side": ("side", "side to which obstacle {k} is passed when in doubt: 1 left, -1 right", "1"),
+    "a": ("semi_axis_a", "semi-axis a of obstacle {k}; 0: there is no obstacle {k}", "m"),
+    "b": ("semi_axis_b", "semi-axis b of obstacle {k}; 0: there is no obstacle {k}", "m"),
+    "side": ("side", "side to which obstacle {k} is passed when in doubt: 1 left, -1 right, 0 neither", "1"),
     "active": ("active", "1 when obstacle {k} is there, 0 when not", "1"),
 }  # fmt: skip
 
@@ -52,7 +53,7 @@ def cart_of(p: Any) -> Cart:
 def scenario_rows(role: Role, count: int, suffix: str = "") -> list[Row]:
     """Target and obstacles as inputs, outputs, or (with a suffix) parameters."""
     limits: dict[str, Any] = (
-        {"a": dict(above=0.0), "b": dict(above=0.0), "side": dict(min=-1.0, max=1.0), "active": dict(min=0.0, max=1.0)} if role != "output" else {}
+        {"a": dict(min=0.0), "b": dict(min=0.0), "side": dict(min=-1.0, max=1.0), "active": dict(min=0.0, max=1.0)} if role != "output" else {}
     )
     spare = [Obstacle(20.0 + 3.0 * i, 20.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0) for i in range(len(OBSTACLES), count)]
     defaults = (*OBSTACLES[:count], *spare)
@@ -62,7 +63,7 @@ def scenario_rows(role: Role, count: int, suffix: str = "") -> list[Row]:
         for s, (name, text, unit) in _TARGET_TEXTS.items()
     ]
     for symbol, (name, text, unit) in _OBSTACLE_TEXTS.items():
-        starts = [float(getattr(o, symbol)) for o in defaults]
+        starts = tuple(float(getattr(o, symbol)) for o in defaults)
         rows.append(Row(f"O_{symbol}{suffix}", f"obstacle[{{k}}].{name}{suffix}", role, text + at_start, unit, count, starts, **limits.get(symbol, {})))
     return rows
 
@@ -73,6 +74,11 @@ def target_of(named: Any, suffix: str = "") -> Target:
 
 def obstacles_of(named: Any, count: int, suffix: str = "") -> list[Obstacle]:
     return [Obstacle(*(getattr(named, f"O_{s}{suffix}")[i] for s in Obstacle._fields)) for i in range(count)]
+
+
+def limited(torque: Array, limit: Array) -> Array:
+    """The torque within +-limit; a limit of 0 is none."""
+    return np.where(limit > 0.0, np.minimum(np.maximum(torque, -limit), limit), torque)
 
 
 def outline(o: Obstacle, points: int = 60) -> tuple[Array, Array]:

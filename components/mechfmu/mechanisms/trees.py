@@ -204,7 +204,8 @@ class TreeMechanism(Mechanism):
                     row = replace(row, start=self.start_coordinates.get(name, _start_angle(joint)))
                 rows.append(replace(row, min=joint.lower, max=joint.upper) if joint.rates == 1 and role != "input" else row)
             if j in self._balls:
-                text = f"orientation of joint {name}{when}, element {{k}} of w, x, y, z"
+                unset = "; four zeros count as 1, 0, 0, 0" if role == "input" else ""
+                text = f"orientation of joint {name}{when}, element {{k}} of w, x, y, z{unset}"
                 upright = {"parameter": self.start_coordinates.get(name, UPRIGHT), "input": UPRIGHT}.get(role, 0.0)
                 rows.append(Row(f"e{suffix}_{j}", f"{name}.quaternion{suffix}[{{k}}]", role, text, size=4, start=upright))
         return rows

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ...core.cart_program import Gains, Law, free_law, rigid_law
-from ...core.guidance import Guidance, Obstacle, apart, article_field, distances, inflated, influence_needed, safe_field
+from ...core.guidance import Guidance, Obstacle, apart, article_field, distances, inflated, influence_needed, present, safe_field
 from ...core.jets import constant, constants
 from ...core.wheeled_cart import Constants, constants_of
-from ..carts import CART_ROWS, START, cart_of, obstacles_of, scenario_rows, target_of
+from ..carts import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
 from ..contract import Array, Mechanism, Note, Option
 from ..table import Row
 
@@ -99,8 +99,8 @@ class CartController(Mechanism):
                 "m/s", start=0.03, min=0.0),
             Row("kd", "constraint.rate_gain", "parameter", "decay of the steering rate where it is damped", "1/s", start=4.0, min=0.0),
             *(allocation if self.rigid else ()),
-            Row("M_max", "limit.wheel_torque", "parameter", "largest torque of a rear wheel", "N.m", start=10.0, above=0.0),
-            Row("R_max", "limit.steering_torque", "parameter", "largest steering torque", "N.m", start=1.0, above=0.0),
+            Row("M_max", "limit.wheel_torque", "parameter", "largest torque of a rear wheel; 0: no limit", "N.m", start=10.0, min=0.0),
+            Row("R_max", "limit.steering_torque", "parameter", "largest steering torque; 0: no limit", "N.m", start=1.0, min=0.0),
             Row("q1", "pose.x", "input", "position of M, x", "m", start=START["x"]),
             Row("q2", "pose.y", "input", "position of M, y", "m", start=START["y"]),
             Row("q4", "pose.heading", "input", "heading", "rad", start=START["heading"]),
@@ -163,7 +163,7 @@ class CartController(Mechanism):
         U, P = self.table.u(u), self.table.p(p)
         k, obstacles, target = constants_of(cart_of(P)), self._obstacles(U, P), target_of(U)
         law = self._law(U, P, k, obstacles)
-        M1, M2, R3 = _clipped(law.M1, P.M_max), _clipped(law.M2, P.M_max), _clipped(law.R3, P.R_max)
+        M1, M2, R3 = limited(law.M1, P.M_max), limited(law.M2, P.M_max), limited(law.R3, P.R_max)
         F1, F2 = self._field(target, obstacles, P)(constant(U.q1), constant(U.q2), constant(0.0))
         clearance = distances(U.q1, U.q2, obstacles)
         beyond = np.abs(law.M1 - M1) + np.abs(law.M2 - M2) + np.abs(law.R3 - R3)
@@ -176,7 +176,9 @@ class CartController(Mechanism):
         }
         extra = {}
         if self.safe:
-            extra["needed"] = influence_needed(obstacles, P.vc, 2.0 * P.M_max / (k.r * k.ae))
+            has_limit = P.M_max > 0.0
+            needed = influence_needed(obstacles, P.vc, 2.0 * np.where(has_limit, P.M_max, 1.0) / (k.r * k.ae))
+            extra["needed"] = np.where(has_limit, needed, 0.0)
             found["influence_short"] = P.d < extra["needed"]
         return self.table.y.pack(
             M1=M1, M2=M2, R3=R3, M1_asked=law.M1, M2_asked=law.M2, R3_asked=law.R3, F1=F1.c[0], F2=F2.c[0], y=law.y, y_rate=law.y_rate, z=law.z,
@@ -185,7 +187,7 @@ class CartController(Mechanism):
         )  # fmt: skip
 
     def _obstacles(self, U: Any, P: Any) -> list[Obstacle]:
-        return [inflated(o, P.Rc) for o in obstacles_of(U, self.count)]
+        return [inflated(present(o), P.Rc) for o in obstacles_of(U, self.count)]
 
     def _field(self, target: Any, obstacles: list[Obstacle], P: Any) -> Any:
         """field(q1, q2, t) on jets; t counts from now."""
@@ -204,10 +206,6 @@ class CartController(Mechanism):
         if self.rigid:
             return rigid_law(field, q, U.w, U.sg, k, gains, P.allocation - 1.0)
         return free_law(field, q, np.stack([U.vx, U.vy, U.sg]), k, gains)
-
-
-def _clipped(torque: Array, limit: Array) -> Array:
-    return np.minimum(np.maximum(torque, -limit), limit)
 
 
 def _least(values: list[Array]) -> Array:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...core.inverse_dynamics import inverse_dynamics
-from ...core.rotations import quaternion_product, rotation_vector
+from ...core.rotations import quaternion_product, rotation_vector, unit_quaternion
 from ...core.tree import Body, Joint
 from ...core.tree import Tree as TreeData
 from ..contract import Array, Option, UserError
@@ -130,8 +130,7 @@ class ComputedTorque(TreeMechanism):
         parts = []
         for frame in self._frames[0]:
             if frame.motion == "ball":
-                e = q[frame.q : frame.q + 4]
-                parts.append(e / np.sqrt(np.sum(e * e)))
+                parts.append(unit_quaternion(q[frame.q : frame.q + 4]))
             elif frame.rates:
                 parts.append(np.reshape(q[frame.q], (1,)))
         return np.concatenate(parts)

@@ -117,16 +117,17 @@ class Exoskeleton(Mechanism):
             return tuple(f"link[{i + 1}].{suffix}" for i in links)
 
         inertia_inputs = (
-            Row("I", "link[{k}].inertia_input", "input", "moment of inertia of link {k} about its mass centre", "kg.m2", n, link.I, above=0.0),
+            Row("I", "link[{k}].inertia_input", "input", "moment of inertia of link {k} about its mass centre; 0: link[{k}].inertia, constant", "kg.m2", n,
+                link.I, min=0.0),
             Row("Id", "link[{k}].inertia_rate_input", "input", "rate of change of that moment of inertia", "kg.m2/s", n),
-        )
+        )  # fmt: skip
         length_parameters = (
             Row("given", "link[{k}].prescribed", "parameter", "true: the length of link {k} follows its inputs", size=n, kind="Boolean", min=0, max=1),
             Row("pace", "prescribed.bandwidth", "parameter",
                 "how fast prescribed lengths follow length_input and length_rate_input; 0: only length_acceleration_input counts", "1/s", min=0.0),
         )  # fmt: skip
         length_inputs = (
-            Row("l_in", "link[{k}].length_input", "input", "wanted length of link {k}, when prescribed", "m", n, link.l0, above=0.0),
+            Row("l_in", "link[{k}].length_input", "input", "wanted length of link {k}, when prescribed; 0: link[{k}].rest_length", "m", n, link.l0, min=0.0),
             Row("ld_in", "link[{k}].length_rate_input", "input", "wanted rate of that length", "m/s", n),
             Row("ldd_in", "link[{k}].length_acceleration_input", "input", "wanted acceleration of that length", "m/s2", n),
         )
@@ -142,7 +143,7 @@ class Exoskeleton(Mechanism):
                 "m/s", start=0.002, min=0.0),
             Row("stab", "ground.stabilization", "parameter", "how fast a pinned foot is drawn back to its place between two projections", "1/s",
                 start=20.0, min=0.0),
-            Row("a_foot", "foot.half_length", "parameter", "limit of ankle moments: at most half_length * reaction_y (contact=automatic)",
+            Row("a_foot", "foot.half_length", "parameter", "limit of ankle moments: at most half_length * reaction_y (contact=automatic); 0: none act",
                 "m", start=0.1, min=0.0),
             Row("pinned_start", "foot[{k}].pinned_start", "parameter", "true: foot {k} is pinned at the start (contact=automatic, pinned)", size=2,
                 start=float(self.contact == "pinned"), min=0, max=1, kind="Boolean"),
@@ -562,7 +563,8 @@ class Exoskeleton(Mechanism):
     def _inertia(self, U: Any, P: Any) -> tuple[Array, Array]:
         """Iext and its rate."""
         if self.options["inertia"] == "prescribed":
-            return U.I, U.Id
+            given = U.I > 0.0
+            return np.where(given, U.I, P.I0), np.where(given, U.Id, 0.0)
         return (P.I0 if self.options["inertia"] == "constant" else 0.0 * P.I0), 0.0 * P.I0
 
     def _jr(self, P: Any) -> Array:
@@ -572,7 +574,8 @@ class Exoskeleton(Mechanism):
         """l'' of the links whose length is fixed: none for locked ones."""
         if not self.prescribed:
             return 0.0 * X.l
-        follow = U.ldd_in + 2 * P.pace * (U.ld_in - X.ld) + P.pace**2 * (U.l_in - X.l)
+        wanted = np.where(U.l_in > 0.0, U.l_in, P.l0)
+        follow = U.ldd_in + 2 * P.pace * (U.ld_in - X.ld) + P.pace**2 * (wanted - X.l)
         return np.where(P.locked > 0, 0.0, follow)
 
     def _hinges(self, of_links: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.guidance import Obstacle, apart, nearness
+from ...core.guidance import Obstacle, apart, nearness, present
 from ..carts import obstacles_of, outline, scenario_rows, target_of
 from ..contract import Array, Mechanism, Option
 from ..drawing import Drawing
@@ -50,7 +50,7 @@ class Scenario(Mechanism):
 
     def requirements(self, p: Array) -> Array:
         P = self.table.p(p)
-        target, obstacles = target_of(P, AT_START), obstacles_of(P, self.count, AT_START)
+        target, obstacles = target_of(P, AT_START), [present(o) for o in obstacles_of(P, self.count, AT_START)]
         clear = [np.where(obstacles[i].active * obstacles[j].active > 0.25, apart(obstacles[i], obstacles[j]), 1.0) for i, j in self.pairs]
         return np.stack([*clear, *(np.where(o.active > 0.5, nearness(target.x, target.y, o).delta, 1.0) for o in obstacles)])
 
@@ -80,4 +80,4 @@ class Scenario(Mechanism):
     def _shown(self, value: Any) -> list[Obstacle]:
         names = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
         obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
-        return [o for o in obstacles if o.active > 0.5]
+        return [o for o in obstacles if o.active > 0.5 and min(o.a, o.b) > 0.0]

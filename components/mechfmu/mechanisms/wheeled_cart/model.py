@@ -30,7 +30,7 @@ from ...core.wheeled_cart import (
     slip_of,
     wheel_rates,
 )  # fmt: skip
-from ..carts import CART_ROWS, START, cart_of
+from ..carts import CART_ROWS, START, cart_of, limited
 from ..contract import Array, Mechanism, Option
 from ..drawing import Arrow, Drawing, Moment
 from ..table import Role, Row
@@ -166,7 +166,7 @@ class WheeledCart(Mechanism):
         w = x.w if self.rigid else v * np.cos(x.q3) + k.L * om * np.sin(x.q3)
         rolling = np.stack(wheel_rates(x.q3, v, om, k))
         slip = slip_of(x.q3, v, om, k)
-        M1, M2, R3 = _limited(u.M1, p.M_max), _limited(u.M2, p.M_max), _limited(u.R3, p.R_max)
+        M1, M2, R3 = limited(u.M1, p.M_max), limited(u.M2, p.M_max), limited(u.R3, p.R_max)
         drag = p.b * rolling + p.t_r * np.tanh(rolling / p.v_r)
         drive = Drive(M1 - drag[1], M2 - drag[2], R3 - p.b_s * x.sg, -drag[0])
         f = -p.c_lat * slip if self.viscous else 0.0 * slip
@@ -210,10 +210,10 @@ class WheeledCart(Mechanism):
                 "rear axle": ((left + right) / 2, body @ [0.0, S])}  # fmt: skip
         arrows = [Arrow(name, "reaction", *where) for name, where in held.items()]
         for name, wheel, side, torque in (("wheel.left_torque", left, 1.0, u.M1), ("wheel.right_torque", right, -1.0, u.M2)):
-            drive = _limited(torque, p.M_max) / k.r
+            drive = limited(torque, p.M_max) / k.r
             arrows.append(Arrow(name, "force", wheel + body @ [0.0, side * 0.5 * k.r], body @ [drive, 0.0]))
         return Drawing(
-            arrows=arrows, traced=[M], moments=[Moment("steering.torque", front, _limited(u.R3, p.R_max))],
+            arrows=arrows, traced=[M], moments=[Moment("steering.torque", front, limited(u.R3, p.R_max))],
             outlines=[np.array([front, left, right, front]), *(line for wheel in wheels for line in _wheel(*wheel, k.r))],
         )  # fmt: skip
 
@@ -244,7 +244,3 @@ def cart_strokes(x: float, y: float, heading: float, steering: float, l1: float,
     front = np.array([l1, 0.0]) + np.outer([-r, r], turn)
     rear = [np.array([[-l2 - r, side * h], [-l2 + r, side * h]]) for side in (1.0, -1.0)]
     return [placed(p) for p in (body, *rear, front)]
-
-
-def _limited(torque: Array, limit: Array) -> Array:
-    return np.where(limit > 0.0, np.minimum(np.maximum(torque, -limit), limit), torque)
