@@ -18,7 +18,7 @@ from rehearsal_fmu import ImportedFmu
 from rehearsal_hosts import EVENT_HOSTS, HOSTS, MECHANISMS, TOLERANCES, Host, Outcome, load, rehearse, rehearse_events, table
 from rehearsal_job import Job, Run, difference, job_of, ramps, reference, with_other_start
 from rehearsal_model_exchange import CHATTERING_EVENTS, Chattering, OpenModelica, Progress, VariableStep
-from rehearsal_tolerances import REFERENCE_ERROR, SAME_ERROR, STEP_EVENTS_PER_SECOND
+from rehearsal_tolerances import GLOBAL_ERROR, REFERENCE_ERROR, SAME_ERROR, STEP_EVENTS_PER_SECOND
 
 pytest_plugins = ("native_fixtures",)
 
@@ -63,6 +63,17 @@ def test_co_simulation_of_the_exoskeleton_is_the_known_one(imported: Load) -> No
     assert run["impact_energy_loss"] == pytest.approx(6.836, abs=5e-4)
 
 
+@pytest.mark.parametrize("solver", GLOBAL_ERROR)
+def test_feet_that_land_one_after_the_other(imported: Load, solver: str) -> None:
+    """An uneven start: a landing throws the other foot up, and phases last for microseconds."""
+    fmu, tolerance = imported("exoskeleton"), 1e-8
+    job = with_other_start(fmu.description, replace(job_of(fmu.description), stop=0.2))
+    run, wanted = VariableStep(solver, tolerance).run(fmu, job), reference(fmu, job)
+    assert [run[name] for name in ("phase", "events")] == [wanted[name] for name in ("phase", "events")]
+    motion = ("hip.x", "hip.y", "energy.dissipated")
+    assert [run[name] for name in motion] == pytest.approx([wanted[name] for name in motion], abs=GLOBAL_ERROR[solver] * tolerance + REFERENCE_ERROR)
+
+
 @every_mechanism
 @pytest.mark.parametrize("solver", ("LSODA", "RK45"))
 def test_the_default_experiment_has_at_most_one_step_event_per_second(imported: Load, solver: str, mechanism: str) -> None:
@@ -100,7 +111,7 @@ def test_openmodelica_can_set_every_parameter(imported: Load, mechanism: str) ->
 def test_start_values_set_by_openmodelica_act(imported: Load, mechanism: str) -> None:
     """After initialisation, the start values of states among them."""
     fmu = imported(mechanism)
-    plain = replace(job_of(fmu.description, ramps(fmu.description)), stop=0.2)
+    plain = replace(job_of(fmu.description, ramps(fmu.description)), stop=0.1)
     other = with_other_start(fmu.description, plain)
     assert difference(fmu, reference(fmu, other), reference(fmu, plain)).error > 1e-3, "the other start values make a difference"
     outcome = rehearse(OpenModelica(), fmu, other)
@@ -168,6 +179,13 @@ def test_a_host_finds_the_impacts_of_a_ball(native: Native, host: Host) -> None:
     ball = extra("bouncing_ball")
     outcome = rehearse(host, ImportedFmu(ball, native.binary(ball)), Job(1.2, 0.01))
     assert not outcome.complaint, outcome.complaint
+
+
+@pytest.mark.parametrize("solver", GLOBAL_ERROR)
+def test_a_solver_rejects_steps_that_the_fmu_has_seen(imported: Load, solver: str) -> None:
+    """Choosing the first step size goes back once."""
+    fmu = imported("link_chain")
+    assert VariableStep(solver).run(fmu, job_of(fmu.description)).returns > 1
 
 
 def test_a_host_sees_the_descriptions_states_and_indicators(imported: Load) -> None:
