@@ -127,7 +127,9 @@ class Events:
 
     @property
     def cell(self) -> str:
-        return f"{self.run['events']:.0f} events, {self.run['impact_energy_loss']:.3f} J" if self.run else "fails"
+        if self.run is None:
+            return "fails"
+        return f"{self.run['events']:.0f} events, {self.run['impact_energy_loss']:.3f} J{' (fails)' if self.complaint else ''}"
 
 
 def rehearse_events(name: str, tolerance: float, fmu: ImportedFmu) -> Events:

@@ -17,7 +17,8 @@ CO_SIMULATION = 1e-5
 """Error of Co-Simulation with tolerance 1e-6, times ten (7e-7 seen)."""
 
 STEP_DOUBLING = 1e-4
-"""One step of Co-Simulation with tolerance 1e-6 against two of half the size, accelerations and reactions included (1e-5 seen with the exoskeleton's stiff links)."""
+"""One step of Co-Simulation with tolerance 1e-6 against two of half the size, accelerations and reactions included: 1e-5 seen with the
+exoskeleton's stiff links."""
 
 IMPACT_LOSS = 300.0
 """Relative error of the energy lost in the exoskeleton's last impact, in units of the host's tolerance: the error of its speed, 114 seen with BDF."""
