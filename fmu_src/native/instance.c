@@ -303,7 +303,8 @@ void instance_indicators(Instance *self, double *z) {
 }
 
 int instance_needs_projection(Instance *self) {
-    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
+    /* a host that does not tell its tolerance may have a larger one than ours */
+    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : 10 * self->p[model.tolerance_index];
     if (!model.projects) return 0;
     model.project(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->work);
     for (size_t i = 0; i < model.nx; i++)
