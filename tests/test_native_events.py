@@ -437,7 +437,7 @@ def test_fmpys_model_exchange_stays_on_the_constraint(native: Native, tmp_path: 
     """Within the bound of a host that does not tell its tolerance, also where the rates do not hold it: less would restart the host's solver for nothing."""
     rows = in_fmpy(native.fmu(Wheel()), tmp_path, type="ModelExchange", stop=1.0, step=0.1, tolerance=1e-8, output=["x", "y"], events=False)
     assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1.1e-3)
-    assert rows[-1, 1:] == pytest.approx([math.cos(2.0), math.sin(2.0)], abs=IMPACT_CVODE)
+    assert math.atan2(rows[-1, 2], rows[-1, 1]) == pytest.approx(2.0, abs=IMPACT_CVODE)
 
 
 # --- guards that have something to say --------------------------------------------------------------------------------------
