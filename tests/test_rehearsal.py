@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from native_build import Native, extra
 from native_fmi import MODEL_EXCHANGE
 from rehearsal_co_simulation import Simulink
 from rehearsal_fmu import ImportedFmu
-from rehearsal_hosts import EVENT_HOSTS, HOSTS, MECHANISMS, TOLERANCES, Host, Outcome, load, rehearse, rehearse_events, table
+from rehearsal_hosts import EVENT_HOSTS, HOSTS, MECHANISMS, ROBOT, TOLERANCES, Host, Outcome, load, rehearse, rehearse_events, table
 from rehearsal_job import Job, Run, difference, job_of, ramps, reference, with_other_start
 from rehearsal_model_exchange import CHATTERING_EVENTS, Chattering, OpenModelica, Progress, VariableStep
 from rehearsal_tolerances import GLOBAL_ERROR, REFERENCE_ERROR, SAME_ERROR, STEP_EVENTS_PER_SECOND
+
+from mechfmu import mechanisms
 
 pytest_plugins = ("native_fixtures",)
 
@@ -206,3 +209,12 @@ def test_chattering_is_told() -> None:
 def test_the_table_tells_errors_and_failures() -> None:
     text = table([Outcome("A", "Arm", 2.04e-7, ""), Outcome("B", "Arm", float("inf"), "refused"), Outcome("A", "Cart", 0.0, "")])
     assert text.splitlines() == ["| mechanism | A | B |", "| --- | --- | --- |", "| Arm | 2e-07 | fails |", "| Cart | exact |  |", "", "- Arm in B: refused"]
+
+
+def test_the_tables_in_the_documentation_have_every_host_and_mechanism() -> None:
+    """`python tests/rehearsal_hosts.py` prints them."""
+    page = (Path(__file__).parents[1] / "docs" / "hosts.md").read_text(encoding="utf-8")
+    names = [ROBOT.stem if name == ROBOT.stem else mechanisms.find(name)().name for name in MECHANISMS]
+    assert f"| {' | '.join(['mechanism', *(host.name for host in HOSTS)])} |" in page and f"| {' | '.join(['tolerance', *EVENT_HOSTS])} |" in page
+    assert all(f"\n| {name} | " in page for name in (*names, *(f"{tolerance:.0e}" for tolerance in TOLERANCES)))
+    assert "failed" not in page.split("## Rehearsals")[1]
