@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from native_build import Native, extra, run
 from native_fmi import DISCARD, ERROR, MODEL_EXCHANGE, OK, WARNING, Component, EventInfo, Fmu, integers, reals, references
-from native_mechanisms import Driven, TwoBalls, Watched, Wheel
+from native_mechanisms import Driven, Flicker, TwoBalls, Watched, Wheel
 from native_tolerances import IMPACT, IMPACT_CVODE
 from scipy.integrate import solve_ivp
+
+from mechfmu.engines.instance import Instance
+from mechfmu.engines.integration import IntegrationError
 
 pytest_plugins = ("native_fixtures",)
 
@@ -507,3 +510,18 @@ def test_notes_in_model_exchange(watched: Fmu, position: float, ends: bool) -> N
 def test_a_model_that_ends_early_can_be_built(native: Native, speed: float) -> None:
     """The reference result inside the FMU covers the first second; a motion that ends before must not prevent the build."""
     assert native.fmu(Watched(), start={"speed": speed}).exists()
+
+
+def test_events_without_end_are_reported(native: Native) -> None:
+    fmu = Fmu(Flicker(), native.binary(Flicker()))
+    stepping = fmu.open().initialize()
+    stepping.step(0.9)
+    assert stepping("fmi2DoStep", 0.9, 0.2, 1) == DISCARD and "chattering" in stepping.said
+    exchanged = fmu.open(MODEL_EXCHANGE).continuous()
+    exchanged.do("fmi2SetTime", 1.1)
+    exchanged.do("fmi2EnterEventMode")
+    assert exchanged("fmi2NewDiscreteStates", byref(EventInfo())) == ERROR and "chattering" in exchanged.said
+    instance = Instance(Flicker())
+    instance.initialize()
+    with pytest.raises(IntegrationError, match="chattering"):
+        instance.step(0.0, 1.1)
