@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import tempfile
 import time
@@ -231,7 +230,4 @@ def summary(reports: list[Report]) -> Table:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # straight out: a process that has run a Python FMU now and then aborts in the libraries' own clean-up
+    sys.exit(main())

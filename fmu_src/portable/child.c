@@ -210,14 +210,14 @@ static void let_go(Child *self) {
     self->process = NULL;
 }
 
-/* Whether it lives and is of this FMU. One that has ended unseen, between two calls, is buried here. */
+/* Whether it lives and is of this FMU. One that has ended unseen, between two calls, is buried here; one that is in a call lives. */
 static int serves(Child *self, const char *resources) {
     if (strcmp(self->resources, resources) != 0) return 0;
-    lock(&self->busy);
-    if (self->process && !process_alive(self->process)) bury(self, GONE);
-    const int alive = self->process != NULL;
-    unlock(&self->busy);
-    return alive;
+    if (try_lock(&self->busy)) {
+        if (self->process && !process_alive(self->process)) bury(self, GONE);
+        unlock(&self->busy);
+    }
+    return child_runs(self);
 }
 
 Child *child_acquire(const char *resources, Buffer *why, Buffer *warning) {
