@@ -699,7 +699,7 @@ def progress_bar(title: str, stop: float) -> Iterator[Any]:
 
 
 def entry() -> NoReturn:
-    """The console command. It leaves without the interpreter's clean-up, in which the library of a foreign FMU that was run (pythonfmu's, for one) may crash."""
+    """The console command. It leaves without the interpreter's clean-up, in which the library of a foreign FMU that was run may crash (pythonfmu's does)."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, which takes temporary files along
     status = main()
     sys.stdout.flush()
