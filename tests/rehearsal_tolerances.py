@@ -24,7 +24,7 @@ IMPACT_LOSS = 300.0
 """Relative error of the energy lost in the exoskeleton's last impact, in units of the host's tolerance: the error of its speed, 114 seen with BDF."""
 
 STEP_EVENTS_PER_SECOND = 1.0
-"""Every one restarts the host's solver: the issue's limit."""
+"""Every one restarts the host's solver."""
 
 SAME_ERROR = 2.0
 """A run whose step events are honoured against one whose are not: noise of the solver's step sizes; 1 when there are none."""
