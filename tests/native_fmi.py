@@ -127,7 +127,7 @@ class Component:
     """An instance. Calling it is calling a function of the interface; the answer is its status."""
 
     def __init__(self, fmu: Fmu, kind: int, name: str, logging: bool, guid: str):
-        self.fmu, self.t = fmu, 0.0
+        self.fmu, self.kind, self.t = fmu, kind, 0.0
         self.log: list[tuple[str, int, str, str]] = []  # instance, status, category, message
         self._callbacks = Callbacks(logger=LOGGER(self._message))
         self.pointer = fmu.library.fmi2Instantiate(name.encode(), kind, guid.encode(), None, byref(self._callbacks), 0, int(logging))
@@ -203,6 +203,14 @@ class Component:
         self.do("fmi2NewDiscreteStates", byref(EventInfo()))
         self.do("fmi2EnterContinuousTimeMode")
         return self
+
+    def now(self) -> float:
+        """The last successful time, in Co-Simulation; in Model Exchange the host knows it."""
+        if self.kind != CO_SIMULATION:
+            return self.t
+        value = reals([0.0])
+        self.do("fmi2GetRealStatus", 2, value)
+        return float(value[0])
 
     def step(self, h: float) -> None:
         self.do("fmi2DoStep", self.t, h, 1)

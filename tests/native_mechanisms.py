@@ -180,3 +180,23 @@ class Watched(Mechanism):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         s = self.table.x(x).s
         return np.stack([1.0 - s, 2.0 - s])
+
+
+class Flicker(Watched):
+    """A switch that one guard turns on at 1 s, and another turns off again at once, for ever."""
+
+    key = "flicker"
+    title = "A switch that flickers"
+    guard_notes = {}
+
+    def rows(self) -> tuple[Row, ...]:
+        return (*super().rows(), Row("on", "on", "discrete", "whether it is on", min=0, max=1, kind="Boolean"))
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        return super().initial(p)[0], np.zeros(1)
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.stack([np.where(d[0] > 0, 1.0, 1.0 - t), np.where(d[0] > 0, -1.0, 1.0)])
+
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+        return x, 0.0 * d + (1.0 - k)

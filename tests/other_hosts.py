@@ -31,7 +31,8 @@ def libcosim(fmu: str, job: dict[str, Any]) -> list[list[float]]:
     execution.add_observer(observer)
     references = {v.name.decode(): v.reference for v in execution.slave_variables(slave)}
     for name, value in job["start"].items():
-        execution.real_initial_value(slave, references[name], value)
+        set_value = execution.integer_initial_value if isinstance(value, int) else execution.real_initial_value
+        set_value(slave, references[name], value)
     rows = []
     for _ in range(job["count"]):
         assert execution.step()

@@ -131,7 +131,7 @@ def test_wrong_type(fmu: Build, host: Host, function: str, arguments: list) -> N
     still_works(slave)
 
 
-@pytest.mark.parametrize("name", ("tip.x", "joint[1].angle", "energy.total", "time", "der(joint[1].rate)"))
+@pytest.mark.parametrize("name", ("tip.x", "joint[1].angle", "energy.total", "der(joint[1].rate)"))
 def test_what_is_computed_cannot_be_set(fmu: Build, host: Host, name: str) -> None:
     slave = host.open(fmu(links=2)).initialize()
     with pytest.raises(Refused) as refusal:
@@ -145,7 +145,7 @@ def test_step_of_nonsensical_size(fmu: Build, host: Host, h: float) -> None:
     slave = host.open(fmu(links=2)).initialize()
     with pytest.raises(Refused, match="step"):
         slave.call("doStep", 0.0, h)
-    assert slave["time"] == 0.0
+    assert slave.discarded()[0] == 0.0
     still_works(slave)
 
 
@@ -155,7 +155,7 @@ def test_step_from_a_time_where_the_simulation_is_not(fmu: Build, host: Host, t:
     slave.step(0.01)
     with pytest.raises(Refused, match="step"):
         slave.call("doStep", t, 0.01)
-    assert slave["time"] == 0.01
+    assert slave.discarded()[0] == 0.01
     still_works(slave)
 
 
@@ -223,14 +223,14 @@ def test_a_step_the_solver_cannot_make_is_discarded(fmu: Build, host: Host) -> N
     """The state before the step is still valid, and the host may go on from it with another input."""
     slave = host.open(fmu(links=2)).initialize()
     slave.step(0.01)
-    before = slave.get("time", "joint[1].angle", "joint[1].rate")
+    before = slave.get("joint[1].angle", "joint[1].rate")
     slave.set({"joint[1].torque": 1e200})
     with pytest.raises(Refused, match=r"0\.01") as refusal:
         slave.call("doStep", 0.01, 0.01)
     assert refusal.value.status == DISCARD
     assert slave.discarded()[0] == pytest.approx(0.01)
     slave.set({"joint[1].torque": 0.0})
-    assert slave.get("time", "joint[1].angle", "joint[1].rate") == before
+    assert slave.get("joint[1].angle", "joint[1].rate") == before
     still_works(slave)
 
 

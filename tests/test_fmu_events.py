@@ -62,6 +62,6 @@ def test_a_step_with_too_many_impacts_is_refused(fmu: Build, host: Host) -> None
     slave = host.open(fmu("bouncing_ball", restitution=1.0)).initialize(hop)
     with pytest.raises(Refused, match="events"):
         slave.call("doStep", 0.0, 1.0)
-    assert slave["time"] == 0.0
+    assert slave.discarded()[0] == 0.0
     slave.step(0.01)
     assert slave["ball.bounces"] > 5

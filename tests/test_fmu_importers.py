@@ -37,6 +37,21 @@ def test_another_host_sees_the_same_motion(fmu: Build, host: Host, tmp_path: Pat
     assert np.ptp(found[:, 0]) > 0.1, "the chain did not move"
 
 
+@pytest.mark.parametrize("kind", ["native"])
+def test_a_choice_reaches_the_fmu_in_libcosim(fmu: Build, tmp_path: Path) -> None:
+    """Which ignores Enumerations: choices are Integers."""
+    runs = []
+    for method in (1, 2):
+        job = dict(start=START | {"solver.method": method}, step=STEP, count=20, outputs=OUTPUTS)
+        done = subprocess.run(
+            [sys.executable, OTHER_HOSTS, "libcosim", fmu(links=2), json.dumps(job)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        runs.append(np.array(json.loads(done.stdout.splitlines()[-1])))
+    assert not np.array_equal(*runs), "the explicit and the implicit method round differently"
+    assert np.abs(runs[0] - runs[1]).max() < 1e-4
+
+
 def test_fmpy_simulate_fmu(fmu: Build, host: Host, tmp_path: Path) -> None:
     """FMPy's own loop, as most people run an FMU."""
     file = fmu(links=2)

@@ -147,10 +147,10 @@ def test_largest_internal_step_is_honoured(fmu: Build, host: Host) -> None:
 def test_a_time_that_does_not_start_at_zero(fmu: Build, host: Host) -> None:
     """The chain knows no clock: started at 100 s it does the same."""
     late = host.open(fmu(links=3), "late").initialize(t=100.0, tolerance=TIGHT)
-    assert late["time"] == 100.0
+    assert late.discarded()[0] == 100.0
     early = host.open(fmu(links=3), "early").initialize(tolerance=TIGHT)
     assert late.run([0.05] * 10, ANGLES) == pytest.approx(early.run([0.05] * 10, ANGLES), abs=COMMUNICATION_STEP)
-    assert late["time"] == pytest.approx(100.5, abs=IMPORTERS)
+    assert late.discarded()[0] == pytest.approx(100.5, abs=IMPORTERS)
 
 
 def test_a_host_whose_clock_is_off_by_rounding(fmu: Build, host: Host) -> None:

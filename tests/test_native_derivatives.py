@@ -56,7 +56,7 @@ def in_mode(fmu: Fmu, mode: str, seed: int) -> Component:
     instance = fmu.open() if mode == "stepping" else fmu.open(MODEL_EXCHANGE)
     start = start_values(fmu, seed)
     if mode == "initialization":
-        instance.enter(start, t=0.3)["time"]  # reading makes the start state, which is otherwise left until it is needed
+        instance.enter(start, t=0.3)[names(fmu, "derivative")[0]]  # reading makes the start state, which is otherwise left until it is needed
         return instance
     if mode == "event":
         return instance.initialize(start, t=0.3)
@@ -75,7 +75,7 @@ every_mode = pytest.mark.parametrize("mode", MODES)
 
 def knowns_of(fmu: Fmu, mode: str) -> list[str]:
     knowns = names(fmu, "parameter", "input") if mode == "initialization" else names(fmu, "state", "input")
-    return ["time", *(k for k in knowns if not k.startswith("solver."))]
+    return [k for k in knowns if not k.startswith("solver.")]
 
 
 def unknowns_of(fmu: Fmu, mode: str) -> list[str]:
@@ -92,10 +92,10 @@ def jacobian_by_casadi(instance: Component, mode: str, unknowns: Sequence[str], 
         x, d = graphs.initial.call(point)
         point = [symbols["t"], x, d, symbols["u"], symbols["p"]]
     values = {"output": graphs.outputs.call(point)[0], "derivative": graphs.rates.call(point)[0], "state": point[1]}
-    argument = {"time": "t", "parameter": "p", "input": "u", "state": "x"}
+    argument = {"parameter": "p", "input": "u", "state": "x"}
     rows = casadi.vertcat(*(values[table.by_name[n].role][table.by_name[n].index] for n in unknowns))
     columns = [symbols[argument[table.by_name[n].role]][table.by_name[n].index] for n in knowns]
-    at = [value_vector(instance, role) for role in ("time", "state", "discrete", "input", "parameter")]
+    at = [[instance.t], *(value_vector(instance, role) for role in ("state", "discrete", "input", "parameter"))]
     blocks = {a: casadi.Function("J", [symbols[b] for b in ARGUMENTS], [casadi.jacobian(rows, symbols[a])]) for a in argument.values()}
     numbers = {a: np.array(casadi.DM(block(*at))).reshape(len(unknowns), -1) for a, block in blocks.items()}
     found = [numbers[argument[table.by_name[n].role]][:, table.by_name[n].index] for n in knowns]
@@ -143,20 +143,16 @@ def test_directional_derivatives_are_differences(native: Native, which: str, mod
     instance = in_mode(fmu, mode, seed=11)
     unknowns, knowns = unknowns_of(fmu, mode), knowns_of(fmu, mode)
     random, step = np.random.default_rng(5), 1e-5
-    if mode == "initialization":
-        knowns.remove("time")  # set before this mode begins
     if mode == "event":
         knowns = [k for k in knowns if k not in names(fmu, "state")]  # for Continuous-Time Mode
     point = dict(zip(knowns, instance.get(*knowns), strict=True))
 
     def values(moved: dict[str, float]) -> np.ndarray:
-        if "time" in moved:
-            instance.do("fmi2SetTime", moved["time"])
         states = names(fmu, "state")
         if set(states) <= set(moved):
             ordered = sorted(fmu.mechanism.table.of("state"), key=lambda s: s.index)
             instance.set_states([moved[s.name] for s in ordered])
-        instance.set({k: v for k, v in moved.items() if k != "time" and k not in states})
+        instance.set({k: v for k, v in moved.items() if k not in states})
         return instance.get(*unknowns)
 
     for _ in range(4):
@@ -189,7 +185,7 @@ def test_directional_derivatives_are_linear_in_the_seed(native: Native, which: s
 def test_asking_for_derivatives_changes_nothing(native: Native, mode: str) -> None:
     fmu = loaded(native, "2 links on a moving base")
     instance = in_mode(fmu, mode, seed=3)
-    everything = names(fmu, "time", "parameter", "input", "state", "output", "derivative")
+    everything = names(fmu, "parameter", "input", "state", "output", "derivative")
     before, state = instance.get(*everything), instance.bytes()
     jacobian_of(instance, unknowns_of(fmu, mode), knowns_of(fmu, mode))
     assert np.array_equal(instance.get(*everything), before)
@@ -204,7 +200,7 @@ def test_asking_for_derivatives_changes_nothing(native: Native, mode: str) -> No
         ("initialization", "tip.x", "joint[1].angle", r"joint\[1\].angle is not a known"),
         ("continuous", "tip.x", "tip.y", "tip.y is not a known"),
         ("continuous", "gravity", "joint[1].torque", "gravity is not an unknown"),
-        ("continuous", "tip.x", "solver.method", "solver.method is of type Enumeration"),
+        ("continuous", "tip.x", "solver.method", "solver.method is of type Integer"),
     ),
 )
 def test_what_cannot_be_differentiated_is_refused(native: Native, mode: str, unknown: str, known: str, text: str) -> None:
@@ -233,14 +229,10 @@ def declared(fmu: Fmu, native: Native, part: str) -> dict[str, set[str]]:
 
 def influences(instance: Component, known: str, unknowns: Sequence[str]) -> set[str]:
     """The unknowns that change when the known does."""
-    role = instance.fmu.mechanism.table.by_name[known].role
     before, at = instance.get(*unknowns), instance[known]
 
     def put(value: float) -> None:
-        if role == "time":
-            instance.do("fmi2SetTime", value)
-        else:
-            instance.set({known: value})
+        instance.set({known: value})
 
     put(at + 0.123)
     after = instance.get(*unknowns)
@@ -257,7 +249,7 @@ def test_declared_dependencies_are_the_true_ones(native: Native, which: str, par
     wanted = declared(fmu, native, part)
     mode = "continuous" if part == "running" else "initialization"
     unknowns = [u for u in wanted if fmu.mechanism.table.by_name[u].row.kind == "Real"]
-    knowns = [k for k in knowns_of(fmu, mode) if not (part == "initial" and k == "time")]
+    knowns = knowns_of(fmu, mode)
     found: dict[str, set[str]] = {u: set() for u in unknowns}
     for seed in (0, 1):
         instance = in_mode(fmu, mode, seed)
@@ -395,7 +387,7 @@ def test_a_polynomial_in_pieces_is_the_same_polynomial(rod: Fmu, pieces: int) ->
         (TORQUE, 2, float("inf"), "finite"),
         ("gravity", 1, 1.0, "gravity is no input"),
         ("joint[1].angle", 1, 1.0, "no input"),
-        ("solver.method", 1, 1.0, "Enumeration"),
+        ("solver.method", 1, 1.0, "Integer"),
     ),
 )
 def test_bad_input_derivatives_are_refused(rod: Fmu, name: str, order: int, value: float, text: str) -> None:

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from native_build import Native, extra, run
 from native_fmi import DISCARD, ERROR, MODEL_EXCHANGE, OK, WARNING, Component, EventInfo, Fmu, integers, reals, references
-from native_mechanisms import Driven, TwoBalls, Watched, Wheel
+from native_mechanisms import Driven, Flicker, TwoBalls, Watched, Wheel
 from native_tolerances import IMPACT, IMPACT_CVODE
 from scipy.integrate import solve_ivp
+
+from mechfmu.engines.instance import Instance
+from mechfmu.engines.integration import IntegrationError
 
 pytest_plugins = ("native_fixtures",)
 
@@ -176,6 +179,8 @@ def test_an_impact_call_by_call(ball: Fmu) -> None:
     assert not instance.completed_step()
     assert instance.indicators()[0] > 0
     put(instance, 0.5, -1e-12, -5.0)
+    assert instance.indicators()[0] > 0, "rounding does not change the sign"
+    put(instance, 0.5, -1e-10, -5.0)
     assert instance.indicators()[0] < 0, "the sign of the indicator changes at the event"
     instance.completed_step()
     instance.do("fmi2EnterEventMode")
@@ -219,19 +224,25 @@ def test_a_ball_that_rises_through_the_floor_is_no_impact(ball: Fmu) -> None:
 
 
 def test_one_impact_after_the_other(ball: Fmu) -> None:
-    """Two integrator steps for a flight: to its top, where the indicator stands again, and to the next impact."""
+    """Two events for a flight: the indicator rises above zero, and falls at the next impact; in between it keeps its sign."""
     instance = ball.open(MODEL_EXCHANGE).continuous()
     times = impacts()
     for k in range(4):
         put(instance, times[k], -1e-13, -5.0 * RESTITUTION**k)
+        assert instance.indicators()[0] > 0
         instance.completed_step()
         instance.do("fmi2EnterEventMode")
         assert instance.new_discrete_states().valuesOfContinuousStatesChanged, f"impact {k + 1}"
         assert motion(instance) == pytest.approx((0.0, 5.0 * RESTITUTION ** (k + 1), k + 1))
         instance.do("fmi2EnterContinuousTimeMode")
+        assert instance.indicators()[0] < 0
         top = (times[k] + times[k + 1]) / 2
         put(instance, top, *on_paper(top)[:2])
         assert not instance.completed_step()
+        assert instance.indicators()[0] > 0
+        instance.do("fmi2EnterEventMode")
+        assert not instance.new_discrete_states().valuesOfContinuousStatesChanged
+        instance.do("fmi2EnterContinuousTimeMode")
 
 
 def test_a_host_that_takes_back_a_step_finds_the_impact_again(ball: Fmu) -> None:
@@ -370,7 +381,7 @@ def test_all_types_of_variables_act(driven: Fmu, gear: int, on: int) -> None:
         ("fmi2SetInteger", "spring", 1, "spring is of type Real, not Integer"),
         ("fmi2SetBoolean", "fast", 1, "fast cannot be set"),
         ("fmi2SetInteger", "solver.method", 4, "solver.method = 4: must be at most 3"),
-        ("fmi2SetBoolean", "solver.method", 1, "solver.method is of type Enumeration, not Boolean"),
+        ("fmi2SetBoolean", "solver.method", 1, "solver.method is of type Integer, not Boolean"),
     ),
 )
 def test_values_of_the_wrong_type_or_size_are_refused(driven: Fmu, function: str, name: str, value: int, text: str) -> None:
@@ -426,9 +437,10 @@ def test_model_exchange_projects_in_event_mode(wheel: Fmu) -> None:
 
 
 def test_fmpys_model_exchange_stays_on_the_constraint(native: Native, tmp_path: Path) -> None:
+    """Within the bound of a host that does not tell its tolerance, also where the rates do not hold it: less would restart the host's solver for nothing."""
     rows = in_fmpy(native.fmu(Wheel()), tmp_path, type="ModelExchange", stop=1.0, step=0.1, tolerance=1e-8, output=["x", "y"], events=False)
-    assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1e-9)
-    assert rows[-1, 1:] == pytest.approx([math.cos(2.0), math.sin(2.0)], abs=IMPACT_CVODE)
+    assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1.1e-3)
+    assert math.atan2(rows[-1, 2], rows[-1, 1]) == pytest.approx(2.0, abs=IMPACT_CVODE)
 
 
 # --- guards that have something to say --------------------------------------------------------------------------------------
@@ -463,7 +475,7 @@ def test_a_stop_on_the_way(watched: Fmu) -> None:
 
 def test_a_start_beyond_the_end_is_refused(watched: Fmu) -> None:
     instance = watched.open().enter({"position_start": 3.0})
-    instance.get("time")
+    instance.get("position")
     before = instance.bytes()
     assert instance("fmi2ExitInitializationMode") == ERROR
     assert "the end is reached" in instance.said
@@ -498,3 +510,18 @@ def test_notes_in_model_exchange(watched: Fmu, position: float, ends: bool) -> N
 def test_a_model_that_ends_early_can_be_built(native: Native, speed: float) -> None:
     """The reference result inside the FMU covers the first second; a motion that ends before must not prevent the build."""
     assert native.fmu(Watched(), start={"speed": speed}).exists()
+
+
+def test_events_without_end_are_reported(native: Native) -> None:
+    fmu = Fmu(Flicker(), native.binary(Flicker()))
+    stepping = fmu.open().initialize()
+    stepping.step(0.9)
+    assert stepping("fmi2DoStep", 0.9, 0.2, 1) == DISCARD and "chattering" in stepping.said
+    exchanged = fmu.open(MODEL_EXCHANGE).continuous()
+    exchanged.do("fmi2SetTime", 1.1)
+    exchanged.do("fmi2EnterEventMode")
+    assert exchanged("fmi2NewDiscreteStates", byref(EventInfo())) == ERROR and "chattering" in exchanged.said
+    instance = Instance(Flicker())
+    instance.initialize()
+    with pytest.raises(IntegrationError, match="chattering"):
+        instance.step(0.0, 1.1)

@@ -30,7 +30,6 @@ static const char *kind_name(Kind kind) {
     case REAL: return "Real";
     case INTEGER: return "Integer";
     case BOOLEAN: return "Boolean";
-    case ENUMERATION: return "Enumeration";
     }
     return "";
 }
@@ -52,10 +51,10 @@ static const Row *row_of(Instance *self, fmi2ValueReference reference) {
     return &model.rows[low];
 }
 
-/* The same, of a certain type; enumerations are integers to the host. */
+/* The same, of a certain type. */
 static const Row *row_of_kind(Instance *self, fmi2ValueReference reference, Kind kind) {
     const Row *row = row_of(self, reference);
-    if (!row || row->kind == kind || (row->kind == ENUMERATION && kind == INTEGER)) return row;
+    if (!row || row->kind == kind) return row;
     report(self, fmi2Error, "%s is of type %s, not %s", name_of(row, reference - row->reference).text, kind_name(row->kind), kind_name(kind));
     return NULL;
 }
@@ -76,10 +75,12 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
     const Row *row = row_of(self, reference);
     const Name name = name_of(row, reference - row->reference);
     /* some Model Exchange hosts set states one by one instead of by fmi2SetContinuousStates */
-    const int state = row->role == STATE && (self->state->phase & (EVENT_MODE | CONTINUOUS));
+    const int state = row->role == STATE && (self->state->phase & (INSTANTIATED | EVENT_MODE | CONTINUOUS));
+    /* OpenModelica sets parameters after initialization, in the first event mode */
+    const int early = (self->state->phase & (INSTANTIATED | INITIALIZING)) || (self->state->phase == EVENT_MODE && !self->state->started);
     if (row->role != PARAMETER && row->role != INPUT && !state)
         report(self, fmi2Error, "%s cannot be set: only parameters and inputs can", name.text);
-    else if (row->role == PARAMETER && !(self->state->phase & (INSTANTIATED | INITIALIZING)))
+    else if (row->role == PARAMETER && !early)
         report(self, fmi2Error, "%s is a fixed parameter: it cannot be set after initialization", name.text);
     else if (row->kind != REAL && self->state->phase == CONTINUOUS)
         report(self, fmi2Error, "%s cannot be set in continuous-time mode: it is of type %s", name.text, kind_name(row->kind));
@@ -98,11 +99,15 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
 
 static void put(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
+    if (row->role == STATE && self->state->phase == INSTANTIATED) return; /* an approximate start (initial="approx"): the parameters give the exact one */
     double *vector = row->role == PARAMETER ? self->p : row->role == INPUT ? self->u : self->x;
     double *place = &vector[row->index + (reference - row->reference)];
     if (row->role == INPUT && memcmp(place, &value, sizeof value) == 0) return; /* hosts set all inputs before every step, changed or not */
     *place = value;
-    if (row->role == PARAMETER) self->state->stale = 1;
+    if (row->role == PARAMETER) {
+        self->state->stale = 1;
+        self->state->unchecked = self->state->phase == EVENT_MODE;
+    }
     instance_changed(self);
 }
 
@@ -158,9 +163,9 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
     return fmi2OK;
 }
 
-fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
-    Instance *self = c;
-    REQUIRE(legal(self, &CALL_EXIT_INITIALIZATION));
+/* Parameters that do not fit together are refused; the guards take their places. */
+static fmi2Status check_start(Instance *self) {
+    instance_freshen(self);
     model.requirements(&self->state->t, self->x, self->d, self->u, self->p, self->r, self->work);
     for (size_t i = 0; i < model.nr; i++)
         if (!(self->r[i] > 0)) return report(self, fmi2Error, "%s", model.requirement_texts[i]);
@@ -175,6 +180,15 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
             if (status == fmi2Error) return status;
         }
     memcpy(self->g, self->g_now, model.ng * sizeof(double));
+    self->state->unchecked = 0;
+    return status;
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+    Instance *self = c;
+    REQUIRE(legal(self, &CALL_EXIT_INITIALIZATION));
+    const fmi2Status status = check_start(self);
+    if (status > fmi2Warning) return status;
     self->state->phase = self->component.type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
     return status;
 }
@@ -351,7 +365,6 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     REQUIRE(legal(self, &CALL_DIRECTIONAL) && given(self, unknown, n_unknown) && given(self, known, n_known) && given(self, seed, n_known) &&
             given(self, derivative, n_unknown) && all_known(self, unknown, n_unknown, REAL) && all_known(self, known, n_known, REAL));
     const int initializing = self->state->phase == INITIALIZING;
-    double t_dot = 0;
     instance_freshen(self);
     memset(self->x_dot, 0, model.nx * sizeof(double));
     memset(self->u_seed, 0, model.nu * sizeof(double));
@@ -359,9 +372,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     for (size_t i = 0; i < n_known; i++) {
         const Row *row = row_of(self, known[i]);
         const size_t index = row->index + (known[i] - row->reference);
-        if (row->role == TIME)
-            t_dot += seed[i];
-        else if (row->role == INPUT)
+        if (row->role == INPUT)
             self->u_seed[index] += seed[i];
         else if (row->role == STATE && !initializing)
             self->x_dot[index] += seed[i];
@@ -371,7 +382,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
             return report(self, fmi2Error, "%s is not a known of the directional derivative here", name_of(row, known[i] - row->reference).text);
     }
     if (initializing) model.initial_tangent(&self->state->t, self->x, self->d, self->u, self->p, self->p_seed, self->x_dot, self->work);
-    instance_tangent(self, t_dot);
+    instance_tangent(self, 0);
     for (size_t i = 0; i < n_unknown; i++) {
         const Row *row = row_of(self, unknown[i]);
         const size_t index = row->index + (unknown[i] - row->reference);
@@ -455,9 +466,14 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     Instance *self = c;
     REQUIRE(legal(self, &CALL_NEW_DISCRETE) && given(self, info, 1));
     memset(info, 0, sizeof *info);
+    const fmi2Status checked = self->state->unchecked ? check_start(self) : fmi2OK;
+    if (checked > fmi2Warning) return checked;
     const Note *told;
-    info->valuesOfContinuousStatesChanged = instance_events(self, &told) ? fmi2True : fmi2False;
-    if (!told) return fmi2OK;
+    int changed;
+    if (!instance_events(self, &changed, &told))
+        return report(self, fmi2Error, "at t = %s s: events follow each other without end (chattering)", number(self->state->t).text);
+    info->valuesOfContinuousStatesChanged = changed ? fmi2True : fmi2False;
+    if (!told) return checked;
     info->terminateSimulation = told->stop ? fmi2True : fmi2False;
     return report(self, fmi2Warning, "at t = %s s: %s", number(self->state->t).text, told->text);
 }
@@ -465,31 +481,20 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
     Instance *self = c;
     REQUIRE(legal(self, &CALL_ENTER_CONTINUOUS));
+    const fmi2Status status = self->state->unchecked ? check_start(self) : fmi2OK;
+    if (status > fmi2Warning) return status;
     self->state->phase = CONTINUOUS;
-    return fmi2OK;
+    self->state->started = 1;
+    return status;
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_earlier_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     Instance *self = c;
     (void)no_earlier_state;
     REQUIRE(legal(self, &CALL_COMPLETED) && given(self, enter_event_mode, 1) && given(self, terminate, 1));
-    *enter_event_mode = *terminate = fmi2False;
-    if (model.ng) {
-        /* a guard that has fallen stays marked as standing, so that event mode still sees its fall */
-        model.guards(&self->state->t, self->x, self->d, self->u, self->p, self->g_now, self->work);
-        for (size_t k = 0; k < model.ng; k++) {
-            if (self->g[k] > 0 && self->g_now[k] <= 0)
-                *enter_event_mode = fmi2True;
-            else
-                self->g[k] = self->g_now[k];
-        }
-    }
-    if (model.projects) {
-        /* event mode projects the states back onto their constraints, once they have left them noticeably */
-        model.project(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->work);
-        for (size_t i = 0; i < model.nx; i++)
-            if (fabs(self->x_new[i] - self->x[i]) > 1e-10 * model.x_nominal[i]) *enter_event_mode = fmi2True;
-    }
+    *terminate = fmi2False;
+    /* events are a matter of the indicators: some hosts call this for steps that they reject later */
+    *enter_event_mode = instance_needs_projection(self) ? fmi2True : fmi2False;
     return fmi2OK;
 }
 
@@ -539,8 +544,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real dx[], size_t n) {
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real g[], size_t n) {
     Instance *self = c;
     REQUIRE(legal(self, &CALL_GET_CONTINUOUS) && as_long(self, g, n, model.ng, "event indicators"));
-    instance_freshen(self);
-    if (n) model.guards(&self->state->t, self->x, self->d, self->u, self->p, g, self->work);
+    if (n) instance_indicators(self, g);
     return fmi2OK;
 }
 

@@ -4,7 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LIMIT = 100000, EVENT_LIMIT = 1000 };
+enum { STEP_LIMIT = 100000, EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
+
+/* By so much a guard has to fall below zero, or to rise above it, before its indicator changes its sign: far more than rounding, far less than matters. */
+static const double HYSTERESIS = 1e-11;
+
+/* Tolerances by which the states may leave their constraints before the host is asked for an event. The rates bring them back by themselves; a projection
+ * restarts the host's solver, and at a smaller limit it made results worse (exoskeleton, tolerances 1e-4 and 1e-6). */
+static const double PROJECTION = 100;
 
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
@@ -20,7 +27,7 @@ static void lay_out(Instance *self) {
 }
 
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging) {
-    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 2 + model.nu * 2 + model.np + model.ng + model.nr + model.work;
+    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 2 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
     Instance *self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->state = calloc(1, instance_state_size());
@@ -39,7 +46,7 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
         double **vector;
         size_t size;
     } vectors[] = {{&self->dx, model.nx},    {&self->x_new, model.nx},  {&self->d_new, model.nd},  {&self->d_step, model.nd},
-                   {&self->u_now, model.nu}, {&self->g_now, model.ng},  {&self->r, model.nr},      {&self->x_dot, model.nx},
+                   {&self->u_now, model.nu}, {&self->g_now, model.ng},  {&self->g_standing, model.ng}, {&self->g_falls, model.ng}, {&self->r, model.nr},      {&self->x_dot, model.nx},
                    {&self->u_seed, model.nu}, {&self->p_seed, model.np}, {&self->dx_dot, model.nx}, {&self->y_dot, model.ny},
                    {&self->work, model.work}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -96,7 +103,6 @@ static const double *outputs(Instance *self) {
 double instance_get(Instance *self, const Row *row, size_t index) {
     instance_freshen(self);
     switch (row->role) {
-    case TIME: return self->state->t;
     case PARAMETER: return self->p[index];
     case INPUT: return self->u[index];
     case STATE: return self->x[index];
@@ -156,19 +162,51 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
     model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
 }
 
-/* What the fallen guard k does to the step under way: *why is its reason when it ends the simulation. */
-static void fire(Instance *self, size_t k, double t, const char **why, const Note **warned, double *warned_at) {
-    if (*why) return;
+/* What guards do in one moment t to x_new and d_step: */
+typedef struct {
+    const char *why;    /* the reason when the simulation ends here */
+    const Note *warned; /* the last note that the host is to be told, and its time */
+    double warned_at;
+} Events;
+
+static void fire(Instance *self, size_t k, double t, Events *events) {
     if (model.notes[k].text && !model.notes[k].only_at_start) {
-        *warned = &model.notes[k];
-        *warned_at = t;
-        if (model.notes[k].stop) *why = model.notes[k].text;
-        if (*why) return;
+        events->warned = &model.notes[k];
+        events->warned_at = t;
+        if (model.notes[k].stop) events->why = model.notes[k].text;
+        if (events->why) return;
     }
     /* x_dot and d_new are free here: jumps must not write where they read */
     model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
     memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
     memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
+}
+
+/* The event iteration of both interface types: guards that stood (standing > 0) and have fallen do what they do, then those that fall because of that, until
+ * none falls. `located` is a guard whose fall was found at t, or model.ng. On return self->g_now holds the guards, and how many have fallen is returned. */
+static size_t iterate_events(Instance *self, double t, const double *standing, size_t located, Events *events) {
+    size_t count = 0;
+    memcpy(self->g_standing, standing, model.ng * sizeof(double));
+    for (int round = 0; round < EVENT_ROUNDS; round++) {
+        size_t fallen = 0;
+        guards(self, t, self->x_new, self->g_now);
+        for (size_t k = 0; k < model.ng; k++) {
+            const int falls = self->g_standing[k] > 0 && self->g_now[k] <= 0;
+            self->g_falls[k] = falls || (round == 0 && k == located);
+            if (!falls) self->g_standing[k] = self->g_now[k]; /* one that has risen stands again */
+        }
+        for (size_t k = 0; k < model.ng; k++) {
+            if (!self->g_falls[k]) continue;
+            fallen++;
+            self->g_standing[k] = -1;
+            fire(self, k, t, events);
+            if (events->why) return count + fallen;
+        }
+        if (fallen == 0) return count;
+        count += fallen;
+    }
+    events->why = "events follow each other without end in one moment (chattering)";
+    return count;
 }
 
 int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at) {
@@ -184,6 +222,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
     SolverMemory memory = self->state->memory;
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
+    Events happened = {NULL, NULL, t};
     *why = NULL;
     *warned = NULL;
     if (self->rates_known) solver_slope_before(self->solver, self->dx);
@@ -197,8 +236,8 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
         if (*why) return 0;
         if (outcome == ARRIVED) break;
-        for (size_t k = 0; k < model.ng; k++)
-            if (k == guard || solver_fallen(self->solver, k)) fire(self, k, t, why, warned, warned_at);
+        iterate_events(self, t, solver_guards_last(self->solver), guard, &happened);
+        *why = happened.why;
         if (*why) return 0;
     }
     for (size_t i = 0; i < model.nx; i++)
@@ -206,10 +245,12 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
             *why = "the solution is no longer finite";
             return 0;
         }
+    *warned = happened.warned;
+    *warned_at = happened.warned_at;
     model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
     const double *slope = memcmp(self->x, self->x_new, model.nx * sizeof(double)) == 0 ? solver_slope_after(self->solver) : NULL;
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
-    memcpy(self->g, solver_guards_after(self->solver), model.ng * sizeof(double));
+    memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
     instance_changed(self);
     if (self->state->polynomial) {
         /* the inputs stay where the polynomials took them; their first derivative is kept for the outputs' derivatives */
@@ -230,26 +271,43 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
     return 1;
 }
 
-int instance_events(Instance *self, const Note **told) {
-    int changed = 0;
-    *told = NULL;
+/* --- Model Exchange ------------------------------------------------------------------------------------------------------- */
+
+int instance_events(Instance *self, int *changed, const Note **told) {
     const double t = self->state->t;
+    Events events = {NULL, NULL, t};
     instance_freshen(self);
-    if (model.projects) {
-        model.project(&t, self->x, self->d, self->u, self->p, self->x_new, self->work);
-        changed = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
-        memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    memcpy(self->x_new, self->x, model.nx * sizeof(double));
+    memcpy(self->d_step, self->d, model.nd * sizeof(double));
+    iterate_events(self, t, self->g, model.ng, &events);
+    if (model.projects && !events.why) {
+        model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x_dot, self->work);
+        memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
+        memcpy(self->g, self->g_standing, model.ng * sizeof(double));
+        iterate_events(self, t, self->g, model.ng, &events); /* the projection may have moved a guard */
     }
-    if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g_now, self->work);
-    for (size_t k = 0; k < model.ng; k++) {
-        if (!(self->g[k] > 0 && self->g_now[k] <= 0)) continue;
-        if (model.notes[k].text && !model.notes[k].only_at_start) *told = &model.notes[k];
-        model.jumps[k](&t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
-        memcpy(self->x, self->x_new, model.nx * sizeof(double));
-        memcpy(self->d, self->d_new, model.nd * sizeof(double));
-        changed = 1;
-    }
-    if (model.ng) model.guards(&t, self->x, self->d, self->u, self->p, self->g, self->work);
+    *told = events.warned;
+    if (events.why && !(events.warned && events.warned->stop)) return 0;
+    *changed = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
+    memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    memcpy(self->d, self->d_step, model.nd * sizeof(double));
+    memcpy(self->g, self->g_standing, model.ng * sizeof(double));
     instance_changed(self);
-    return changed;
+    return 1;
+}
+
+void instance_indicators(Instance *self, double *z) {
+    instance_freshen(self);
+    model.guards(&self->state->t, self->x, self->d, self->u, self->p, z, self->work);
+    for (size_t k = 0; k < model.ng; k++) z[k] += self->g[k] > 0 ? HYSTERESIS : -HYSTERESIS;
+}
+
+int instance_needs_projection(Instance *self) {
+    /* a host that does not tell its tolerance may have a larger one than ours */
+    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : 10 * self->p[model.tolerance_index];
+    if (!model.projects) return 0;
+    model.project(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->work);
+    for (size_t i = 0; i < model.nx; i++)
+        if (fabs(self->x_new[i] - self->x[i]) > PROJECTION * tolerance * fmax(model.x_nominal[i], fabs(self->x[i]))) return 1;
+    return 0;
 }

@@ -15,8 +15,11 @@ typedef struct {
     int phase;
     int stale;        /* the states still follow the start parameters */
     int polynomial;   /* input derivatives have been set for the next step */
+    int started;      /* Model Exchange: continuous-time mode has been entered */
+    int unchecked;    /* Model Exchange: parameters were set after initialization, and not checked together */
     int unused;
-    double values[];  /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u */
+    double values[];  /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u; g: guards at the end of the last step; in Model Exchange positive where
+                         a guard stands, that is, has not fallen */
 } State;
 
 typedef struct {
@@ -26,7 +29,7 @@ typedef struct {
     /* caches and scratch memory: never part of the state */
     int outputs_known, rates_known;
     double *y, *dx;
-    double *x_new, *d_new, *d_step, *u_now, *g_now, *r;
+    double *x_new, *d_new, *d_step, *u_now, *g_now, *g_standing, *g_falls, *r;
     double *x_dot, *u_seed, *p_seed, *dx_dot, *y_dot;
     double *work;
     Solver *solver;
@@ -53,7 +56,14 @@ void instance_tangent(Instance *self, double t_dot);
  * *warned is the guard of the last event with a note, when there was one, and *warned_at its time; otherwise NULL. */
 int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at);
 
-/* Model Exchange: guards that have fallen since the last call do what they do; tells whether the states changed, and the note of the last. */
-int instance_events(Instance *self, const Note **told);
+/* Model Exchange: guards that have fallen since the last call do what they do, and the states are projected onto their constraints. *changed tells whether
+ * the states changed, *told is the note of the last. 0: events do not come to an end. */
+int instance_events(Instance *self, int *changed, const Note **told);
+
+/* Model Exchange: the event indicators. They keep their sign when a guard comes to rest at zero. */
+void instance_indicators(Instance *self, double *z);
+
+/* Model Exchange: whether the states have left their constraints by more than the tolerance. */
+int instance_needs_projection(Instance *self);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-typedef enum { TIME, PARAMETER, INPUT, STATE, DISCRETE, OUTPUT, DERIVATIVE } Role;
-typedef enum { REAL, INTEGER, BOOLEAN, ENUMERATION } Kind;
+typedef enum { PARAMETER, INPUT, STATE, DISCRETE, OUTPUT, DERIVATIVE } Role;
+typedef enum { REAL, INTEGER, BOOLEAN } Kind;
 
 /* A row of the table: `count` variables with successive value references, standing at successive places of their vector. */
 typedef struct {

@@ -43,14 +43,12 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
 
 long solver_steps(const Solver *s) { return s->steps; }
 
-int solver_fallen(const Solver *s, size_t k) { return s->g_old[k] > 0 && s->g_trial[k] <= 0; }
-
 void solver_guards_before(Solver *s, const double *g) {
     memcpy(s->g_old, g, s->n_guards * sizeof *g);
     s->g_known = 1;
 }
 
-const double *solver_guards_after(const Solver *s) { return s->g_old; }
+const double *solver_guards_last(const Solver *s) { return s->g_old; }
 
 void solver_slope_before(Solver *s, const double *slope) {
     memcpy(s->slope, slope, s->n * sizeof *slope);
@@ -112,7 +110,7 @@ static int fallen_before(Solver *s, const Problem *problem, size_t *guard) {
     s->g_known = 0;
     problem->guards(problem->context, s->t, s->x, s->g_trial);
     for (size_t k = 0; known && k < s->n_guards; k++)
-        if (solver_fallen(s, k)) {
+        if (s->g_old[k] > 0 && s->g_trial[k] <= 0) {
             *guard = k;
             return 1;
         }

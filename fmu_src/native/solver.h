@@ -42,8 +42,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards);
  * of the next run. */
 void solver_guards_before(Solver *solver, const double *g);
 
-/* The guards at the end of a run that has arrived. */
-const double *solver_guards_after(const Solver *solver);
+/* The guards at the end of a run that has arrived; before the event of a run that has ended with one. */
+const double *solver_guards_last(const Solver *solver);
 
 /* The slope f(t, x) at the start of the next run, for a caller who knows it; and at the end of a run that has arrived, or NULL when the solver does not
  * know it. The very numbers that an evaluation would give: they save one. */
@@ -53,9 +53,6 @@ const double *solver_slope_after(const Solver *solver);
 /* From (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure *t and x are where it stopped. */
 Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                    double t_end, double *t, double *x, size_t *guard);
-
-/* Whether guard k has fallen by the event with which the last run ended: several may fall together. */
-int solver_fallen(const Solver *solver, size_t k);
 
 /* Steps taken (accepted and rejected) by the last run. */
 long solver_steps(const Solver *solver);

@@ -61,7 +61,7 @@ class MechanismSlave(Fmi2Slave):
             if not 0 <= reference < len(self.scalars):
                 raise UserError(f"there is no variable with value reference {reference} (they go from 0 to {len(self.scalars) - 1})")
             scalar = self.scalars[reference]
-            if scalar.row.kind != kind and (scalar.row.kind, kind) != ("Enumeration", "Integer"):  # enumerations are integers to the host
+            if scalar.row.kind != kind:
                 raise UserError(f"{scalar.name} is of type {scalar.row.kind}, not {kind}")
         return [self.scalars[r] for r in references]
 

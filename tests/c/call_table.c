@@ -527,7 +527,7 @@ static const struct {
     {"fmi2EnterContinuousTimeMode", enter_continuous_time, 0, BIT(EVENT_MODE), 0},
     {"fmi2CompletedIntegratorStep", completed_step, 0, BIT(CONTINUOUS_TIME), 0},
     {"fmi2SetTime", set_time, 0, EXCHANGE, 0},
-    {"fmi2SetContinuousStates", set_states, 0, BIT(CONTINUOUS_TIME), 0},
+    {"fmi2SetContinuousStates", set_states, 0, BIT(EVENT_MODE) | BIT(CONTINUOUS_TIME), 0},
     {"fmi2GetDerivatives", get_derivatives, 0, EXCHANGE | BIT(TERMINATED), 1},
     {"fmi2GetEventIndicators", get_indicators, 0, BIT(INITIALIZATION) | EXCHANGE | BIT(TERMINATED), 1},
     {"fmi2GetContinuousStates", get_states, 0, BIT(INITIALIZATION) | EXCHANGE | BIT(TERMINATED), 1},

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+LENGTH_TIME = 0.05  # s: long beside the steps of a solver, short beside the time in which errors add up
+
 Array = Any
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -40,6 +42,11 @@ def quaternion_rate(e: Array, omega: Array) -> Array:
     w, x, y, z = e[0], e[1], e[2], e[3]
     a, b, c = omega[0], omega[1], omega[2]
     return 0.5 * np.stack([-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a])
+
+
+def towards_unit_length(e: Array) -> Array:
+    """A rate that brings a quaternion back to unit length with the time constant LENGTH_TIME and vanishes on it: (1 - e.e) e / 2 T."""
+    return (1.0 - np.sum(e * e)) / (2.0 * LENGTH_TIME) * e
 
 
 def tilde(a: Array) -> Array:

@@ -22,6 +22,7 @@ from .integration import IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
 EVENT_LIMIT = 1000  # events within one communication step
+EVENT_ROUNDS = 100  # of the event iteration in one moment
 
 if TYPE_CHECKING:
     from .compiled import CompiledInstance
@@ -95,6 +96,9 @@ class Instance:
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
         """All of the values, or none of them and a UserError or CallError."""
+        if self.phase == INSTANTIATED:  # approximate starts of states: the parameters give the exact ones
+            known = [(s, v) for s, v in zip(scalars, values, strict=True) if s.role != "state"]
+            scalars, values = [s for s, _ in known], [v for _, v in known]
         for scalar, value in zip(scalars, values, strict=True):
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{scalar.name} cannot be set: only parameters and inputs can")
@@ -130,8 +134,6 @@ class Instance:
                 if self._dx is None:
                     self._dx = np.asarray(self.engine.rates(self.t, self.x, self.d, self.u, self.p))
                 return self._dx
-            case "time":
-                return np.array([self.t])
 
     @property
     def x(self) -> np.ndarray:
@@ -196,8 +198,7 @@ class Instance:
         rtol = max(self.tolerance or p.rtol, 1e-13)
         g = self._g
         if g.size:  # an input that has jumped since the last step can make guards fall
-            fallen = np.flatnonzero((g > 0) & (np.asarray(self.engine.guards(now, x, d, self.u, self.p)) <= 0))
-            x, d = self._fire(fallen, now, x, d)
+            x, d = self._iterate_events(now, x, d, g)
         for _ in range(EVENT_LIMIT):
             rates = partial(self._call, self.engine.rates, d)
             guards = partial(self._call, self.engine.guards, d) if g.size else None
@@ -205,7 +206,8 @@ class Instance:
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break
-            x, d = self._fire(arrival.fallen, now, x, d)
+            assert arrival.standing is not None
+            x, d = self._iterate_events(now, x, d, arrival.standing, arrival.fallen)
         else:
             raise IntegrationError(f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}")
         if g.size:
@@ -213,6 +215,19 @@ class Instance:
         self._x, self._d = np.asarray(self.engine.project(x, d, self.p)), np.asarray(d)
         self.t, self.memory = t + h, memory
         self._y = self._dx = None
+
+    def _iterate_events(self, t: float, x: np.ndarray, d: np.ndarray, standing: np.ndarray, located: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """Guards that stood and have fallen do what they do, then those that fall because of that, until none falls; `located` have fallen in any case."""
+        for iteration in range(EVENT_ROUNDS):
+            g = np.asarray(self.engine.guards(t, x, d, self.u, self.p))
+            falls = (standing > 0) & (g <= 0)
+            if iteration == 0:
+                falls[list(located)] = True
+            if not falls.any():
+                return x, d
+            standing = np.where(falls, -1.0, g)
+            x, d = self._fire(np.flatnonzero(falls), t, x, d)
+        raise IntegrationError(f"at t = {t:g} s: events follow each other without end in one moment (chattering)")
 
     def _fire(self, fallen: Iterable[int], t: float, x: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the guards that have fallen in one moment do, one after the other."""

@@ -45,13 +45,15 @@ class Memory:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where an integration ended: at its end time, or at an event, whose guards are `fallen`; guard `event` was the first of them."""
+    """Where an integration ended: at its end time, or at an event, whose guards are `fallen`; guard `event` was the first of them, and the guards that
+    were above zero before it are `standing`."""
 
     t: float
     x: np.ndarray
     memory: Memory
     event: int | None = None
     fallen: tuple[int, ...] = ()
+    standing: np.ndarray | None = None
 
 
 def integrate(
@@ -71,8 +73,8 @@ def integrate(
         if not np.all(np.isfinite(solver.y)):
             raise IntegrationError(f"the solution is no longer finite at t = {solver.t:g} s")
         if guards is not None and (event := _first_event(guards, solver)):
-            k, fallen, t_event = event
-            return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k, fallen)
+            k, fallen, t_event, standing = event
+            return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k, fallen, standing)
         if not stiff:
             if solver.status == "running" or solver.h_abs > wanted:
                 wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
@@ -96,8 +98,8 @@ def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, 
     return DOP853(rates, t, x, t_end, rtol=rtol, atol=rtol, max_step=limit, first_step=first)
 
 
-def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, ...], float] | None:
-    """The earliest fall of a guard through zero during the solver's last step, all that have fallen by then, and when (just after the root).
+def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, ...], float, np.ndarray] | None:
+    """The earliest fall of a guard through zero during the solver's last step, all that have fallen by then, when (just after the root), and the guards before.
 
     Guards are looked at several times within the step: one may rise and fall again in it, as after a bounce.
     """
@@ -111,7 +113,7 @@ def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, .
             earliest, first = min(times_of_fall)
             t_event = max(t for t, _ in times_of_fall if t <= earliest + 2 * EVENT_TIME_TOLERANCE)
             there = after if t_event == solver.t else guards(t_event, dense(t_event))
-            return first, tuple(int(k) for k in falling if k == first or there[k] <= 0), t_event
+            return first, tuple(int(k) for k in falling if k == first or there[k] <= 0), t_event, before
     return None
 
 

@@ -94,7 +94,7 @@ SOLVER_ROWS = (
     Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
         start=1e-6, min=1e-13, max=1e-2),
     Row("method", "solver.method", "parameter", "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
-        start=3, min=1, max=3, kind="Enumeration", items=("explicit", "implicit", "automatic")),
+        start=3, min=1, max=3, kind="Integer", items=("explicit", "implicit", "automatic")),
     Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
 )  # fmt: skip
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from .units import per_second
 
-Role = Literal["time", "parameter", "input", "state", "discrete", "output", "derivative"]
-Kind = Literal["Real", "Integer", "Boolean", "Enumeration"]
+Role = Literal["parameter", "input", "state", "discrete", "output", "derivative"]
+Kind = Literal["Real", "Integer", "Boolean"]
 Start = float | Sequence[float]
 
 
@@ -30,7 +30,7 @@ class Row:
     symbol       its name in the equations, as in the specification
     name         its name in the FMU; `{k}` counts from 1; or the names of all elements
     role         parameter, input, state (also an output), discrete (discrete state, also an output), output;
-                 the table itself adds time and the derivatives of the states
+                 the table itself adds the derivatives of the states
     size         None: a scalar; otherwise the number of elements
     start        parameters and inputs only: the default, one for all or one per element
     min, max     inclusive limits; `above` is an exclusive lower limit
@@ -48,7 +48,7 @@ class Row:
     above: float | None = None
     nominal: float | None = None
     kind: Kind = "Real"
-    items: tuple[str, ...] = ()  # of an Enumeration; its value is the number of the item, from 1
+    items: tuple[str, ...] = ()  # of a choice: an Integer, its value the number of the item from 1; not an Enumeration, which some hosts cannot set
 
     @property
     def count(self) -> int:
@@ -136,9 +136,6 @@ def _der(name: str | tuple[str, ...]) -> str | tuple[str, ...]:
     return f"der({name})" if isinstance(name, str) else tuple(f"der({n})" for n in name)
 
 
-TIME = Row("t", "time", "time", "simulation time", "s")
-
-
 class Table:
     """All rows of a mechanism, their scalars and their layouts."""
 
@@ -157,7 +154,7 @@ class Table:
     def scalars(self) -> tuple[Scalar, ...]:
         """Every scalar in the order of the FMU: its position is its value reference.
 
-        Time, parameters, inputs, then states and outputs as they stand in the table, then the derivatives of the states.
+        Parameters, inputs, then states and outputs as they stand in the table, then the derivatives of the states.
         """
         ranks = {"parameter": 0, "input": 1}
         rows = sorted(self.rows, key=lambda r: ranks.get(r.role, 2))  # sorted() is stable
@@ -166,11 +163,11 @@ class Table:
                     description=f"rate of: {r.description}", nominal=None, min=None, max=None, above=None)
             for r in rows if r.role == "state"
         ]  # fmt: skip
-        return tuple(s for row in (TIME, *rows, *derivatives) for s in self._expand(row))
+        return tuple(s for row in (*rows, *derivatives) for s in self._expand(row))
 
     def _expand(self, row: Row) -> Iterator[Scalar]:
         layouts = {"parameter": self.p, "input": self.u, "state": self.x, "discrete": self.d, "output": self.y, "derivative": self.x}
-        first = layouts[row.role].part(row.symbol.removeprefix("der_")).start if row.role != "time" else 0
+        first = layouts[row.role].part(row.symbol.removeprefix("der_")).start
         for i, (name, start) in enumerate(zip(row.names(), row.starts(), strict=True)):
             yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, start)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.inverse_dynamics import times_inertia
 from ..core.kinematics import Pose, poses
-from ..core.rotations import from_quaternion, quaternion_of, quaternion_product, quaternion_rate, rotation_vector, zxz_angles
+from ..core.rotations import from_quaternion, quaternion_of, quaternion_product, quaternion_rate, rotation_vector, towards_unit_length, zxz_angles
 from ..core.separate_bodies import Bodies, Frame, Motion, cross, forward_dynamics
 from ..core.tree import MOTIONS, Joint, ModelError, Tree
 from .contract import Array, Mechanism, Note, UserError
@@ -311,7 +311,7 @@ class TreeMechanism(Mechanism):
             w = np.stack([X.base_wx, X.base_wy, X.base_wz])
             for a in XYZ:
                 parts |= {f"base_r{a}": getattr(X, f"base_v{a}"), f"base_v{a}": getattr(U, f"base_a{a}"), f"base_w{a}": getattr(U, f"base_eps{a}")}
-            parts["base_e"] = quaternion_rate(X.base_e, from_quaternion(X.base_e).T @ w)
+            parts["base_e"] = quaternion_rate(X.base_e, from_quaternion(X.base_e).T @ w) + towards_unit_length(X.base_e)
         return self.table.x.pack(**parts)
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
@@ -492,7 +492,8 @@ class TreeMechanism(Mechanism):
         parts = []
         for frame in self._frames[0]:
             if frame.motion == "ball":
-                parts.append(quaternion_rate(q[frame.q : frame.q + 4], v[frame.v : frame.v + 3]))
+                e = q[frame.q : frame.q + 4]
+                parts.append(quaternion_rate(e, v[frame.v : frame.v + 3]) + towards_unit_length(e))
             elif frame.rates:
                 parts.append(np.reshape(v[frame.v], (1,)))
         return np.concatenate(parts)

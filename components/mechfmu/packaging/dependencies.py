@@ -19,7 +19,7 @@ from ..mechanisms import Mechanism
 from ..mechanisms.table import Role, Table
 
 LISTED_AT_MOST = 300_000  # entries; beyond it (chains of hundreds of links) dense rows are left unlisted, which means "all"
-ARGUMENT_OF: dict[Role, str] = {"time": "t", "parameter": "p", "input": "u", "state": "x"}
+ARGUMENT_OF: dict[Role, str] = {"parameter": "p", "input": "u", "state": "x"}
 
 Rows = dict[str, list[int] | None]
 Sets = dict[str, list[int]]  # for each argument (t, x, d, u, p) the set of knowns behind each of its elements
@@ -29,8 +29,8 @@ Sets = dict[str, list[int]]  # for each argument (t, x, d, u, p) the set of know
 class Dependencies:
     """For each unknown (by name) the value references of the knowns it depends on, ascending; None: all of them."""
 
-    running: Rows  # outputs and derivatives, on time, inputs and continuous states
-    initial: Rows  # the same and the states, on time, parameters and inputs, in Initialization Mode
+    running: Rows  # outputs and derivatives, on inputs and continuous states
+    initial: Rows  # the same and the states, on parameters and inputs, in Initialization Mode
 
 
 def dependencies(mechanism: Mechanism) -> Dependencies:
@@ -43,10 +43,10 @@ def dependencies(mechanism: Mechanism) -> Dependencies:
         }  # fmt: skip
         return _listed({s.name: values[s.index] for role, values in found.items() for s in table.of(role)}, knowns)
 
-    running = _knowns(table, "time", "input", "state")
-    initial = _knowns(table, "time", "parameter", "input")
+    running = _knowns(table, "input", "state")
+    initial = _knowns(table, "parameter", "input")
     initial["x"], initial["d"] = _through(graphs.initial, initial)  # the start state comes from the parameters
-    return Dependencies(rows(running, 1 + table.u.size + table.x.size), rows(initial, 1 + table.p.size + table.u.size))
+    return Dependencies(rows(running, table.u.size + table.x.size), rows(initial, table.p.size + table.u.size))
 
 
 def _knowns(table: Table, *roles: Role) -> Sets:

@@ -52,8 +52,7 @@ def _row(scalar: Scalar, start: float) -> str:
     unit = "" if row.unit == "1" else row.unit + (f" ({display})" if display else "")
     cells = (scalar.name, unit, shown)
     if row.items:
-        cells = (scalar.name, unit, row.items[int(start) - 1])
-        limits = [", ".join(row.items)]
+        limits = [", ".join(f"{number} = {item}" for number, item in enumerate(row.items, start=1))]
     return (
         f'<tr><td class="n">{escape(cells[0])}</td><td>{escape(cells[1])}</td><td>{cells[2]}</td>'
         f"<td>{' '.join(filter(None, limits))}</td><td>{escape(scalar.description)}</td></tr>\n"

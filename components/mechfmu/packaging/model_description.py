@@ -16,10 +16,9 @@ from ..mechanisms.units import UNITS
 from .dependencies import Dependencies, Rows
 
 CAUSALITY = {
-    "time": dict(causality="independent", variability="continuous"),
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
-    "state": dict(causality="output", variability="continuous", initial="calculated"),
+    "state": dict(causality="output", variability="continuous", initial="approx"),  # computed from the parameters; the start is for importers that read it here
     "discrete": dict(causality="output", variability="discrete", initial="calculated"),
     "output": dict(causality="output", variability="continuous", initial="calculated"),
     "derivative": dict(causality="local", variability="continuous", initial="calculated"),
@@ -58,7 +57,7 @@ def model_description(
                 SubElement(files, "File", name=name)
     used = sorted({s.unit for s in table.scalars if s.unit != "1"})
     _units(SubElement(root, "UnitDefinitions"), used)
-    _types(SubElement(root, "TypeDefinitions"), used, [s.row for s in table.scalars if s.row.items])
+    _types(SubElement(root, "TypeDefinitions"), used)
     log = SubElement(root, "LogCategories")
     for name, text in categories.items():
         SubElement(log, "Category", dict(name=name, description=text))
@@ -67,9 +66,11 @@ def model_description(
     ))  # fmt: skip
     position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
     variables = SubElement(root, "ModelVariables")
+    _, x, *_ = mechanism.start(starts)
+    values = {s.name: float(x[s.index]) for s in table.of("state")} | {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")}
     for reference, scalar in enumerate(table.scalars):
         reinit = "ModelExchange" in interfaces and mechanism.guard_count > 0
-        _variable(variables, reference, scalar, starts.get(scalar.name, scalar.start), position, reinit)
+        _variable(variables, reference, scalar, values.get(scalar.name), position, reinit)
     structure = SubElement(root, "ModelStructure")
     _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
     _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
@@ -88,19 +89,10 @@ def _units(parent: Element, used: list[str]) -> None:
             SubElement(unit, "DisplayUnit", name=display, factor=repr(factor))
 
 
-def _types(parent: Element, used: list[str], enumerations: list[Row]) -> None:
+def _types(parent: Element, used: list[str]) -> None:
     for name in used:
         simple = SubElement(parent, "SimpleType", name=UNITS[name].type_name)
         SubElement(simple, "Real", dict(quantity=UNITS[name].type_name, **_unit_attributes(name)))
-    for row in enumerations:
-        enumeration = SubElement(SubElement(parent, "SimpleType", name=_type_name(row)), "Enumeration")
-        for number, item in enumerate(row.items, start=1):
-            SubElement(enumeration, "Item", name=item, value=str(number))
-
-
-def _type_name(row: Row) -> str:
-    """The type of an enumeration: solver.method -> SolverMethod"""
-    return "".join(part.capitalize() for part in str(row.name).replace("_", ".").split("."))
 
 
 def _unit_attributes(unit: str) -> dict[str, str]:
@@ -110,7 +102,7 @@ def _unit_attributes(unit: str) -> dict[str, str]:
     return dict(unit=unit, **({"displayUnit": display} if display else {}))
 
 
-def _variable(parent: Element, reference: int, scalar: Scalar, start: float, position: Mapping[str, int], reinit: bool) -> None:
+def _variable(parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool) -> None:
     row = scalar.row
     node = SubElement(parent, "ScalarVariable", dict(
         name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
@@ -122,9 +114,9 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
         lower = row.min if row.above is None else row.above
         limits = dict(min=lower, max=row.max, nominal=row.nominal)
         attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}
-    if row.kind == "Enumeration":
-        attributes["declaredType"] = _type_name(row)
-    if scalar.role in ("parameter", "input"):
+    if row.kind == "Integer":
+        attributes |= {k: str(int(v)) for k, v in dict(min=row.min, max=row.max).items() if v is not None}
+    if start is not None:
         attributes["start"] = {"Real": repr(start), "Boolean": str(bool(start)).lower()}.get(row.kind, str(int(start)))
     if scalar.role == "state" and reinit:
         attributes["reinit"] = "true"  # an event may change it
@@ -134,7 +126,9 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float, pos
 
 
 def _described(row: Row, text: str) -> str:
-    """XML limits are inclusive, so an exclusive one is said in words."""
+    """XML limits are inclusive, so an exclusive one is said in words; so are the values of a choice."""
+    if row.items:
+        return f"{text} ({', '.join(f'{number} = {item}' for number, item in enumerate(row.items, start=1))})"
     return text if row.above is None else f"{text} (greater than {row.above:g})"
 
 

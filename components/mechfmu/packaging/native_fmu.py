@@ -42,7 +42,7 @@ def write_native_fmu(
     c_files = sorted(name for name in sources if name.endswith(".c"))
 
     progress(f"{target.name}: describing the variables")
-    smooth = mechanism.guard_count == 0 and not projects(mechanism)
+    smooth = not projects(mechanism)
     interfaces = {
         "ModelExchange": Interface(dict(modelIdentifier=mechanism.name, **COMMON, completedIntegratorStepNotNeeded=str(smooth).lower()), c_files),
         "CoSimulation": Interface(

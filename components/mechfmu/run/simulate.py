@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import re
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -186,11 +187,19 @@ def constants_of(description: ModelDescription, values: Mapping[str, Any]) -> di
     return {name: float(values.get(name, start)) for name, start in usual.items()}
 
 
+def choices(variable: Any) -> dict[str, int]:
+    """The values of an Enumeration, or of an Integer whose description ends in a list of them, as ours do: (1 = explicit, 2 = implicit)."""
+    if variable.type == "Enumeration" and variable.declaredType:
+        return {i.name: int(i.value) for i in variable.declaredType.items or ()}
+    listed = re.search(r"\((\d+ = \w+(?:, \d+ = \w+)*)\)$", variable.description or "") if variable.type == "Integer" else None
+    return {name: int(number) for number, name in (part.split(" = ") for part in listed[1].split(", "))} if listed else {}
+
+
 def start_value(variable: Any, value: Any) -> Any:
     """A value, perhaps text from a command line, as FMPy wants it for this variable."""
     if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
         raise UserError(f"{variable.name} cannot be set: it is computed")
-    items = {i.name: int(i.value) for i in variable.declaredType.items or ()} if variable.type == "Enumeration" and variable.declaredType else {}
+    items = choices(variable)
     if variable.type == "String":
         return str(value)
     if variable.type == "Boolean":

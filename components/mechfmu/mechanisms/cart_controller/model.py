@@ -73,7 +73,7 @@ class CartController(Mechanism):
                 start=1,
                 min=1,
                 max=2,
-                kind="Enumeration",
+                kind="Integer",
                 items=("minimum_norm", "zero_side_load"),
             ),
         ]

@@ -142,7 +142,7 @@ class Exoskeleton(Mechanism):
             Row("v_capture", "ground.capture_speed", "parameter", "slower impacts are plastic whatever the restitution; slower feet come to rest together",
                 "m/s", start=0.002, min=0.0),
             Row("stab", "ground.stabilization", "parameter", "how fast a pinned foot is drawn back to its place between two projections", "1/s",
-                start=0.0, min=0.0),
+                start=10.0, min=0.0),
             Row("a_foot", "foot.half_length", "parameter", "limit of ankle moments: at most half_length * reaction_y (contact=automatic); 0: none act",
                 "m", start=0.1, min=0.0),
             Row("pinned_start", "foot[{k}].pinned_start", "parameter", "true: foot {k} is pinned at the start (contact=automatic, pinned)", size=2,
