@@ -150,7 +150,7 @@ def test_loops_compute_what_the_equations_say(n: int, base: str, tmp_path: Path,
     for seed in range(3):
         case, random = general_case(n, base, seed), np.random.default_rng(seed)
         point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
-        seeds = [np.ones(1), *(random.uniform(-1, 1, v.size) for v in (case.x, case.u, case.p))]
+        seeds = [np.ones(1), *(random.uniform(-1, 1, v.size) for v in (case.x, np.zeros(0), case.u, case.p))]
         for name, arguments in (("rates", point), ("outputs", point), ("tangent", [*point, *seeds])):
             sizes = [graphs[name].size1_out(i) for i in range(graphs[name].n_out())]
             found = call(library, rolled[name], arguments, sizes)

@@ -24,9 +24,9 @@ void engine_jump(POINT, double *restrict x_new, double *restrict d_new, double *
     model.jumps[(size_t)w[model.work]](t, x, d, u, p, x_new, d_new, w);
 }
 
-void engine_tangent(POINT, const double *t_dot, const double *x_dot, const double *u_dot, const double *p_dot, double *restrict dx_dot,
+void engine_tangent(POINT, const double *t_dot, const double *x_dot, const double *d_dot, const double *u_dot, const double *p_dot, double *restrict dx_dot,
                     double *restrict y_dot, double *restrict w) {
-    model.tangent(t, x, d, u, p, t_dot, x_dot, u_dot, p_dot, dx_dot, y_dot, w);
+    model.tangent(t, x, d, u, p, t_dot, x_dot, d_dot, u_dot, p_dot, dx_dot, y_dot, w);
 }
 
 /* From t[0] through t[1] ... t[n - 1], with a row of n_vr values at each of them. How many rows there are: fewer than n when something failed. */

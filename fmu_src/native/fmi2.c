@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double GUESS_TOLERANCE = 1e-9; /* relative: hosts print and read the start values of the description */
+
 /* --- variables -------------------------------------------------------------------------------------------------------------- */
 
 /* A variable's name. */
@@ -97,18 +99,28 @@ static int acceptable(Instance *self, fmi2ValueReference reference, double value
     return 0;
 }
 
-static void put(Instance *self, fmi2ValueReference reference, double value) {
+/* The start of a state follows from the parameters: what the host sets is a guess (initial="approx"). */
+static fmi2Status take_guess(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
-    if (row->role == STATE && self->state->phase == INSTANTIATED) return; /* an approximate start (initial="approx"): the parameters give the exact one */
+    const double start = value_of(self, reference);
+    if (fabs(value - start) <= GUESS_TOLERANCE * fmax(1, fabs(start))) return fmi2OK;
+    return report(self, fmi2Warning, "%s = %s has no effect: its start follows from the parameters and is %s%s",
+                  name_of(row, reference - row->reference).text, number(value).text, number(start).text, row->unit);
+}
+
+static fmi2Status put(Instance *self, fmi2ValueReference reference, double value) {
+    const Row *row = row_of(self, reference);
+    if (row->role == STATE && self->state->phase == INSTANTIATED) return take_guess(self, reference, value);
     double *vector = row->role == PARAMETER ? self->p : row->role == INPUT ? self->u : self->x;
     double *place = &vector[row->index + (reference - row->reference)];
-    if (row->role == INPUT && memcmp(place, &value, sizeof value) == 0) return; /* hosts set all inputs before every step, changed or not */
+    if (row->role == INPUT && memcmp(place, &value, sizeof value) == 0) return fmi2OK; /* hosts set all inputs before every step, changed or not */
     *place = value;
     if (row->role == PARAMETER) {
         self->state->stale = 1;
         self->state->unchecked = self->state->phase == EVENT_MODE;
     }
     instance_changed(self);
+    return fmi2OK;
 }
 
 /* Passes on the note of a guard that has fallen. */
@@ -252,8 +264,10 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
     Instance *self = c;
     REQUIRE(legal(self, &CALL_SET) && given(self, vr, n) && given(self, values, n) && all_known(self, vr, n, REAL));
     for (size_t i = 0; i < n; i++) REQUIRE(acceptable(self, vr[i], values[i]));
-    for (size_t i = 0; i < n; i++) put(self, vr[i], values[i]);
-    return fmi2OK;
+    fmi2Status status = fmi2OK;
+    for (size_t i = 0; i < n; i++)
+        if (put(self, vr[i], values[i]) != fmi2OK) status = fmi2Warning;
+    return status;
 }
 
 fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer values[]) {
@@ -367,6 +381,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     const int initializing = self->state->phase == INITIALIZING;
     instance_freshen(self);
     memset(self->x_dot, 0, model.nx * sizeof(double));
+    memset(self->d_seed, 0, model.nd * sizeof(double));
     memset(self->u_seed, 0, model.nu * sizeof(double));
     memset(self->p_seed, 0, model.np * sizeof(double));
     for (size_t i = 0; i < n_known; i++) {
@@ -381,7 +396,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
         else
             return report(self, fmi2Error, "%s is not a known of the directional derivative here", name_of(row, known[i] - row->reference).text);
     }
-    if (initializing) model.initial_tangent(&self->state->t, self->x, self->d, self->u, self->p, self->p_seed, self->x_dot, self->work);
+    if (initializing) model.initial_tangent(&self->state->t, self->x, self->d, self->u, self->p, self->p_seed, self->x_dot, self->d_seed, self->work);
     instance_tangent(self, 0);
     for (size_t i = 0; i < n_unknown; i++) {
         const Row *row = row_of(self, unknown[i]);
@@ -428,6 +443,7 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
         if (order[i] != 1) return report(self, fmi2Error, "derivative of order %d of %s: only order 1 is offered", order[i], name.text);
     }
     memcpy(self->x_dot, instance_rates(self), model.nx * sizeof(double));
+    memset(self->d_seed, 0, model.nd * sizeof(double));
     memcpy(self->u_seed, self->u_dot, model.nu * sizeof(double));
     memset(self->p_seed, 0, model.np * sizeof(double));
     instance_tangent(self, 1);

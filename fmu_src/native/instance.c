@@ -27,7 +27,7 @@ static void lay_out(Instance *self) {
 }
 
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging) {
-    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 2 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
+    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 3 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
     Instance *self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->state = calloc(1, instance_state_size());
@@ -46,9 +46,9 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
         double **vector;
         size_t size;
     } vectors[] = {{&self->dx, model.nx},    {&self->x_new, model.nx},  {&self->d_new, model.nd},  {&self->d_step, model.nd},
-                   {&self->u_now, model.nu}, {&self->g_now, model.ng},  {&self->g_standing, model.ng}, {&self->g_falls, model.ng}, {&self->r, model.nr},      {&self->x_dot, model.nx},
-                   {&self->u_seed, model.nu}, {&self->p_seed, model.np}, {&self->dx_dot, model.nx}, {&self->y_dot, model.ny},
-                   {&self->work, model.work}};
+                   {&self->u_now, model.nu},  {&self->g_now, model.ng},  {&self->g_standing, model.ng}, {&self->g_falls, model.ng}, {&self->r, model.nr},
+                   {&self->x_dot, model.nx},  {&self->d_seed, model.nd}, {&self->u_seed, model.nu}, {&self->p_seed, model.np}, {&self->dx_dot, model.nx},
+                   {&self->y_dot, model.ny}, {&self->work, model.work}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i].vector = next;
         next += vectors[i].size;
@@ -114,7 +114,7 @@ double instance_get(Instance *self, const Row *row, size_t index) {
 }
 
 void instance_tangent(Instance *self, double t_dot) {
-    model.tangent(&self->state->t, self->x, self->d, self->u, self->p, &t_dot, self->x_dot, self->u_seed, self->p_seed, self->dx_dot,
+    model.tangent(&self->state->t, self->x, self->d, self->u, self->p, &t_dot, self->x_dot, self->d_seed, self->u_seed, self->p_seed, self->dx_dot,
                   self->y_dot, self->work);
 }
 
@@ -158,8 +158,9 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
     const double *u_dot = input_rates_at(self, t);
     if (t_dot == 0)
         for (size_t i = 0; i < model.nu; i++) self->u_seed[i] = 0;
+    memset(self->d_seed, 0, model.nd * sizeof(double));
     memset(self->p_seed, 0, model.np * sizeof(double));
-    model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
+    model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, self->d_seed, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
 }
 
 /* What guards do in one moment t to x_new and d_step: */
@@ -273,6 +274,17 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
 
 /* --- Model Exchange ------------------------------------------------------------------------------------------------------- */
 
+/* Whether states are off their constraints by more than the tolerance allows; self->x_dot is then where they should be. */
+static int off_constraints(Instance *self, const double *x, const double *d) {
+    /* a host that does not tell its tolerance may have a larger one than ours */
+    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : 10 * self->p[model.tolerance_index];
+    if (!model.projects) return 0;
+    model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
+    for (size_t i = 0; i < model.nx; i++)
+        if (fabs(self->x_dot[i] - x[i]) > PROJECTION * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
+    return 0;
+}
+
 int instance_events(Instance *self, int *changed, const Note **told) {
     const double t = self->state->t;
     Events events = {NULL, NULL, t};
@@ -280,8 +292,7 @@ int instance_events(Instance *self, int *changed, const Note **told) {
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     iterate_events(self, t, self->g, model.ng, &events);
-    if (model.projects && !events.why) {
-        model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x_dot, self->work);
+    if (!events.why && off_constraints(self, self->x_new, self->d_step)) {
         memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
         memcpy(self->g, self->g_standing, model.ng * sizeof(double));
         iterate_events(self, t, self->g, model.ng, &events); /* the projection may have moved a guard */
@@ -302,12 +313,4 @@ void instance_indicators(Instance *self, double *z) {
     for (size_t k = 0; k < model.ng; k++) z[k] += self->g[k] > 0 ? HYSTERESIS : -HYSTERESIS;
 }
 
-int instance_needs_projection(Instance *self) {
-    /* a host that does not tell its tolerance may have a larger one than ours */
-    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : 10 * self->p[model.tolerance_index];
-    if (!model.projects) return 0;
-    model.project(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->work);
-    for (size_t i = 0; i < model.nx; i++)
-        if (fabs(self->x_new[i] - self->x[i]) > PROJECTION * tolerance * fmax(model.x_nominal[i], fabs(self->x[i]))) return 1;
-    return 0;
-}
+int instance_needs_projection(Instance *self) { return off_constraints(self, self->x, self->d); }

@@ -30,7 +30,7 @@ typedef struct {
     int outputs_known, rates_known;
     double *y, *dx;
     double *x_new, *d_new, *d_step, *u_now, *g_now, *g_standing, *g_falls, *r;
-    double *x_dot, *u_seed, *p_seed, *dx_dot, *y_dot;
+    double *x_dot, *d_seed, *u_seed, *p_seed, *dx_dot, *y_dot;
     double *work;
     Solver *solver;
 } Instance;
@@ -49,15 +49,15 @@ const double *instance_rates(Instance *self);
 /* The block of memory that is the state. */
 size_t instance_state_size(void);
 
-/* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->u_seed, self->p_seed and time. */
+/* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->d_seed, self->u_seed, self->p_seed and time. */
 void instance_tangent(Instance *self, double t_dot);
 
 /* Co-Simulation: to the time t_end. 0 when it failed: the instance is as before, *why is a reason and *at where it stopped.
  * *warned is the guard of the last event with a note, when there was one, and *warned_at its time; otherwise NULL. */
 int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at);
 
-/* Model Exchange: guards that have fallen since the last call do what they do, and the states are projected onto their constraints. *changed tells whether
- * the states changed, *told is the note of the last. 0: events do not come to an end. */
+/* Model Exchange: guards that have fallen since the last call do what they do, and states that have left their constraints by more than the tolerance
+ * are projected onto them. *changed tells whether the states changed, *told is the note of the last. 0: events do not come to an end. */
 int instance_events(Instance *self, int *changed, const Note **told);
 
 /* Model Exchange: the event indicators. They keep their sign when a guard comes to rest at zero. */

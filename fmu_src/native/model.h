@@ -32,9 +32,9 @@ typedef struct {
 #define POINT const double *t, const double *x, const double *d, const double *u, const double *p
 typedef void Function(POINT, double *restrict out, double *restrict w);
 typedef void Jump(POINT, double *restrict x_new, double *restrict d_new, double *restrict w);
-typedef void Tangent(POINT, const double *t_dot, const double *x_dot, const double *u_dot, const double *p_dot,
+typedef void Tangent(POINT, const double *t_dot, const double *x_dot, const double *d_dot, const double *u_dot, const double *p_dot,
                      double *restrict dx_dot, double *restrict y_dot, double *restrict w);
-typedef void InitialTangent(POINT, const double *p_dot, double *restrict x_dot, double *restrict w);
+typedef void InitialTangent(POINT, const double *p_dot, double *restrict x_dot, double *restrict d_dot, double *restrict w);
 
 typedef struct {
     const char *guid;

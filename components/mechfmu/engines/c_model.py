@@ -61,27 +61,28 @@ def milestone_names(count: int) -> list[str]:
 
 
 def tangents(recorded: Traced) -> list[casadi.Function]:
-    """Directional derivatives of rates and outputs along (t, x, u, p), and of the start state along p: a few evaluations, no matrix."""
+    """Directional derivatives of rates and outputs along (t, x, d, u, p), and of the start state along p: a few evaluations, no matrix."""
     point = [recorded.symbols[a] for a in ARGUMENTS]
-    seeds = {a: casadi.SX.sym(f"{a}_dot", recorded.symbols[a].numel()) for a in ("t", "x", "u", "p")}
+    seeds = {a: casadi.SX.sym(f"{a}_dot", recorded.symbols[a].numel()) for a in ARGUMENTS}
+    directions = {**seeds, "d": casadi.vertcat(*(seeds["d"][i] if real else casadi.SX(1, 1) for i, real in enumerate(recorded.real_d)))}
 
     def along(values: casadi.SX, arguments: Sequence[str]) -> casadi.SX:
         if values.numel() == 0:
             return values
-        return casadi.jtimes(values, casadi.vertcat(*(recorded.symbols[a] for a in arguments)), casadi.vertcat(*(seeds[a] for a in arguments)))
+        return casadi.jtimes(values, casadi.vertcat(*(recorded.symbols[a] for a in arguments)), casadi.vertcat(*(directions[a] for a in arguments)))
 
     *passed_dx, dx = recorded.in_order("rates").call(point)
     *passed_y, y = recorded.in_order("outputs").call(point)
     values = casadi.cse([*passed_dx, *passed_y, dx, y])
     ends = [0, *accumulate(value.numel() for value in values)]
-    derivatives = casadi.vertsplit(along(casadi.vertcat(*values), list(seeds)), ends)
+    derivatives = casadi.vertsplit(along(casadi.vertcat(*values), ARGUMENTS), ends)
     passed = [casadi.vertcat(*pair) for pair in zip(values[:-2], derivatives[:-2], strict=True)]
-    x0 = recorded.initial.call(point)[0]
+    x0, d0 = recorded.initial.call(point)
     names = list(ARGUMENTS)
     return [
         casadi.Function("tangent", [*point, *seeds.values()], casadi.cse([*passed, *derivatives[-2:]]),
-                        [*names, "t_dot", "x_dot", "u_dot", "p_dot"], [*milestone_names(len(passed)), "dx_dot", "y_dot"]),
-        casadi.Function("initial_tangent", [*point, seeds["p"]], [along(x0, ["p"])], [*names, "p_dot"], ["x_dot"]),
+                        [*names, *(f"{a}_dot" for a in ARGUMENTS)], [*milestone_names(len(passed)), "dx_dot", "y_dot"]),
+        casadi.Function("initial_tangent", [*point, seeds["p"]], [along(x0, ["p"]), along(d0, ["p"])], [*names, "p_dot"], ["x_dot", "d_dot"]),
     ]  # fmt: skip
 
 

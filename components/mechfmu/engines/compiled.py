@@ -102,7 +102,7 @@ class CEngine:
 
     def tangent(self, t: Any, x: Any, d: Any, u: Any, p: Any, t_dot: float, x_dot: Any, u_dot: Any, p_dot: Any) -> tuple[np.ndarray, np.ndarray]:
         """Derivative of (rates, outputs) along the direction (t_dot, x_dot, u_dot, p_dot)."""
-        seeds = [np.array([t_dot], dtype=float), *(np.ascontiguousarray(np.append(s, 0.0), dtype=float) for s in (x_dot, u_dot, p_dot))]
+        seeds = [np.ascontiguousarray(np.append(s, 0.0), dtype=float) for s in (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)]
         for key, value in zip("txdup", (t, x, d, u, p), strict=True):
             array = self._point[key]
             array[: array.size - 1] = value

@@ -21,6 +21,7 @@ from . import engine as engine_of
 from .integration import IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
+GUESS_TOLERANCE = 1e-9  # relative: hosts print and read the start values of the description
 EVENT_LIMIT = 1000  # events within one communication step
 EVENT_ROUNDS = 100  # of the event iteration in one moment
 
@@ -96,9 +97,12 @@ class Instance:
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
         """All of the values, or none of them and a UserError or CallError."""
-        if self.phase == INSTANTIATED:  # approximate starts of states: the parameters give the exact ones
-            known = [(s, v) for s, v in zip(scalars, values, strict=True) if s.role != "state"]
-            scalars, values = [s for s, _ in known], [v for _, v in known]
+        if self.phase == INSTANTIATED:  # the start of a state follows from the parameters: what a host sets is a guess (initial="approx")
+            pairs = list(zip(scalars, values, strict=True))
+            for s, v in pairs:
+                if s.role == "state" and not np.isclose(v, start := self.x[s.index], rtol=GUESS_TOLERANCE, atol=GUESS_TOLERANCE):
+                    self._warn(f"{s.name} = {v:g} has no effect: its start follows from the parameters and is {start:g}{s.row.unit and ' ' + s.row.unit}")
+            scalars, values = [s for s, _ in pairs if s.role != "state"], [v for s, v in pairs if s.role != "state"]
         for scalar, value in zip(scalars, values, strict=True):
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{scalar.name} cannot be set: only parameters and inputs can")

@@ -60,6 +60,7 @@ class Traced:
         m, table = mechanism, mechanism.table
         sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
         self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
+        self.real_d = [s.row.kind == "Real" for s in sorted(table.of("discrete"), key=lambda s: s.index)]
         with numpy_mode(), decisions_refused():
             t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]

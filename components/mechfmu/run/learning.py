@@ -55,7 +55,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             if variables[name].causality != wanted or variables[name].type != "Real":
                 raise UserError(f"{name} cannot be {'an action' if wanted == 'input' else 'an observation'}: it is no Real {wanted}")
         for name, value in self._start.items():
-            start_value(variables[name], value[0] if isinstance(value, tuple) else value)
+            start_value(variables[name], value[0] if isinstance(value, tuple) else value, variables)
         for name, limits in actions.items():
             if not (len(limits) == 2 and all(map(math.isfinite, limits)) and limits[0] < limits[1]):
                 raise UserError(f"{name}: the limits of an action must be two finite numbers, the lower one first")

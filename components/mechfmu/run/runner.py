@@ -44,7 +44,9 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
     for name, value in (*spec.set.items(), *zip(spec.names, spec.cases()[0].tolist(), strict=True)):
         if variables[name].type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float) and not value.is_integer():
             raise UserError(f"{name} = {value:g}: must be a whole number")
-        start_value(variables[name], int(value) if variables[name].type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float) else value)
+        start_value(
+            variables[name], int(value) if variables[name].type in ("Integer", "Enumeration", "Boolean") and isinstance(value, float) else value, variables
+        )
     times(0.0, spec.stop, spec.step)
 
 

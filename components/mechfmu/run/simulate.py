@@ -10,7 +10,7 @@ import math
 import re
 import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,7 @@ def simulate_fmu(
     for name, value in (start or {}).items():
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
-        values[name] = start_value(variables[name], value)
+        values[name] = start_value(variables[name], value, variables)
     if tolerance is None:
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
     inputs = _read_inputs(input_csv, variables, values)
@@ -195,8 +195,10 @@ def choices(variable: Any) -> dict[str, int]:
     return {name: int(number) for number, name in (part.split(" = ") for part in listed[1].split(", "))} if listed else {}
 
 
-def start_value(variable: Any, value: Any) -> Any:
-    """A value, perhaps text from a command line, as FMPy wants it for this variable."""
+def start_value(variable: Any, value: Any, names: Container[str] = ()) -> Any:
+    """A value, perhaps text from a command line, as FMPy wants it for this variable; `names` are the FMU's variables."""
+    if variable.initial == "approx" and f"{variable.name}_start" in names:
+        raise UserError(f"{variable.name} cannot be set: its start value is the parameter {variable.name}_start")
     if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
         raise UserError(f"{variable.name} cannot be set: it is computed")
     items = choices(variable)

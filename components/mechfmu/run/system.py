@@ -126,7 +126,7 @@ class System:
             port = Port.of(name)
             if port in targets:
                 raise UserError(f"{port} cannot be set: it is connected")
-            found[port] = start_value(self.variable(port), value)
+            found[port] = start_value(self.variable(port), value, self.variables[port.component])
         return found
 
     def variable(self, port: Port) -> ScalarVariable:

@@ -401,8 +401,12 @@ class Exoskeleton(Mechanism):
         return place.foot(self.limbs, b)[1] - P.y_ground
 
     def _touching(self, b: int, place: Points, D: Any, P: Any) -> Array:
-        """Falls at touch-down. A foot that has not risen since it was released is given a little room, or rounding would set it down again."""
-        return np.where(D.pinned[b] > 0, 1.0, self._gap(b, place, P) + np.where(D.armed[b] > 0, 0.0, ROOM - D.rest[b]))
+        """Falls at touch-down: the foot is at the ground and does not rise.
+
+        A foot that has not risen since it was released is given a little room, or rounding would set it down again.
+        """
+        gap = self._gap(b, place, P) + np.where(D.armed[b] > 0, 0.0, ROOM - D.rest[b])
+        return np.where(D.pinned[b] > 0, 1.0, np.maximum(gap, place.foot_velocity(self.limbs, b)[1]))
 
     def _release(self, D: Any, released: list[Array], place: Points, P: Any) -> None:
         gap = [self._gap(b, place, P) for b in range(2)]
@@ -421,7 +425,7 @@ class Exoskeleton(Mechanism):
         X, D, U, P = self.table.x(x), self.table.d(d), self.table.u(u), self.table.p(p)
         place = self._points(X, P)
         v = [place.foot_velocity(self.limbs, b) for b in range(2)]
-        closing = [(1 - D.pinned[b]) * np.where(self._gap(b, place, P) <= NEAR, 1.0, 0.0) * np.where(v[b][1] < 0, 1.0, 0.0) for b in range(2)]
+        closing = [(1 - D.pinned[b]) * np.where(self._gap(b, place, P) <= NEAR, 1.0, 0.0) * np.where(v[b][1] <= 0, 1.0, 0.0) for b in range(2)]
         happens = closing[foot]
         candidate = [np.maximum(D.pinned[b], closing[b]) for b in range(2)]
         e = [np.where(v[b][1] < -P.v_capture, P.e, 0.0) for b in range(2)]
