@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,8 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(options, "run"):
         parser.print_help()
         return 0
+
+    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None) -> None:
+        print(f"mechfmu {options.command}: warning: {message}", file=sys.stderr)
+
     try:
-        status: int | None = options.run(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", RuntimeWarning)
+            warnings.showwarning = show
+            status: int | None = options.run(options)
     except UserError as error:
         print(f"mechfmu {options.command}: {error}", file=sys.stderr)
         return 2

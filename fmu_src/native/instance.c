@@ -276,8 +276,7 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
 
 /* Whether states are off their constraints by more than the tolerance allows; self->x_dot is then where they should be. */
 static int off_constraints(Instance *self, const double *x, const double *d) {
-    /* a host that does not tell its tolerance may have a larger one than ours */
-    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : 10 * self->p[model.tolerance_index];
+    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
     for (size_t i = 0; i < model.nx; i++)

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import time
+import warnings
 import zipfile
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise
@@ -21,10 +22,12 @@ from fmpy.model_description import ModelDescription
 
 from ..mechanisms import Mechanism, UserError, add_folder, make, near
 from ..mechanisms import names as mechanism_names
+from .listening import WARNING
 from .result import Result, Shown, shown
 from .scene import Absent
 
 Input = float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]  # a number, a function of time, or a table of times and values
+WARNINGS_SHOWN = 10  # of an FMU, different ones
 Progress = Callable[[float], None]  # told the simulation time now and then
 
 
@@ -149,11 +152,12 @@ def simulate_fmu(
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
     inputs = _read_inputs(input_csv, variables, values)
     complaints: list[str] = []
+    cautions: list[str] = []
     reached = [t_start]
 
     def logger(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        if status > 1 and message:
-            complaints.append(message.decode(errors="replace").strip().splitlines()[-1])
+        if status >= WARNING and message:
+            (complaints if status > WARNING else cautions).append(message.decode(errors="replace").strip().splitlines()[-1])
 
     def step_finished(t: float, recorder: Any) -> bool:
         progress(t)
@@ -173,6 +177,8 @@ def simulate_fmu(
     except Exception as error:
         own = [line.partition("] ")[2] for line in said.getvalue().splitlines() if line.startswith("[")]
         raise UserError(f"{Path(fmu).name} did not run to the end: {(own or complaints or [str(error)])[-1]}") from None
+    for text in list(dict.fromkeys(cautions))[:WARNINGS_SHOWN]:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
     names = [n for n in data.dtype.names if n != "time"]
     return Result(
         description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},

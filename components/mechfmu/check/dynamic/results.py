@@ -14,6 +14,7 @@ from .session import Session
 from .unit import Drive, Ended, Refused
 
 SETTLED = 2e-3  # of a signal's range: differences below are the solver's tolerance, not a lack of convergence
+DERIVED = 10  # tolerances: states are that accurate, forces and accelerations computed from them less so
 AGREE = 2e-2  # of a signal's range, on average over time: what a coarse solver inside may differ from a fine one outside
 REPRODUCED = 1e-2  # of a signal's range
 TIGHT = 1e-8  # tolerance asked for when a reference is to be reproduced: the model is compared, not its default tolerance
@@ -97,7 +98,7 @@ def _converges(s: Session, signals: list[Var], runs: list[list[list[float]]], h:
         if (
             second is None
             or second.relative <= SETTLED
-            or second.absolute <= (s.model.tolerance or 0.0)
+            or second.absolute <= DERIVED * (s.model.tolerance or 0.0)
             or (first is not None and second.absolute <= 0.8 * first.absolute)
         ):
             continue
