@@ -150,6 +150,12 @@ def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> Non
     assert "2 signals not drawn: tip.velocity_x, tip.velocity_y; choose with --signals" in result.stdout
 
 
+def test_warnings_of_the_fmu_are_passed_on(fmu: Build, tmp_path: Path) -> None:
+    result = mechfmu("simulate", fmu(links=2), "--stop", 0.1, "--set", "energy.input=5", folder=tmp_path)
+    assert result.returncode == 0
+    assert result.stderr == "mechfmu simulate: warning: energy.input = 5 has no effect: its start follows from the parameters and is 0 J\n"
+
+
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:
     """--start and --set are two ways to the same motion."""
     done("build", "link_chain", "--kind", kind, "--option", "links=2", "--start", "joint[2].rate_start=2", folder=tmp_path)

@@ -50,6 +50,7 @@ SIMULATE = {
     "value without name": (["--set", "=1"], ("--set =1", "name=value")),
     "name without value": (["--set", "gravity"], ("--set gravity", "name=value")),
     "words as number": (["--set", "gravity=much"], ("gravity", "much")),
+    "state": (["--set", "joint[1].angle=0.5"], ("joint[1].angle cannot be set", "joint[1].angle_start")),
     "output": (["--set", "tip.x=1"], ("tip.x", "set")),
     "stop in words": (["--stop", "soon"], ("--stop", "soon")),
     "negative stop": (["--stop=-1"], ("stop time -1",)),

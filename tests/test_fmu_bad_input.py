@@ -131,6 +131,17 @@ def test_wrong_type(fmu: Build, host: Host, function: str, arguments: list) -> N
     still_works(slave)
 
 
+def test_a_guess_for_a_state_that_is_not_its_start_gets_a_warning(fmu: Build, host: Host) -> None:
+    """Hosts set all start values of the description; a user who sets a state has to be told that its parameter counts."""
+    slave = host.open(fmu(links=2))
+    slave.set({"joint[1].angle_start": 0.5})
+    slave.set({"joint[1].angle": 0.5})
+    assert host.said == ""
+    slave.set({"joint[1].angle": 0.25})
+    assert "joint[1].angle = 0.25 has no effect" in host.said
+    still_works(slave.initialize())
+
+
 @pytest.mark.parametrize("name", ("tip.x", "joint[1].angle", "energy.total", "der(joint[1].rate)"))
 def test_what_is_computed_cannot_be_set(fmu: Build, host: Host, name: str) -> None:
     slave = host.open(fmu(links=2)).initialize()

@@ -17,7 +17,7 @@ from native_mechanisms import Driven
 from native_tolerances import CENTRAL, HELD_INPUT, OUTPUT_DERIVATIVE, POLYNOMIAL_INPUT, TANGENT
 from tolerances import TIGHTEST
 
-from mechfmu import LinkChain
+from mechfmu import Exoskeleton, LinkChain
 from mechfmu.engines.tracing import ARGUMENTS, traced
 from mechfmu.mechanisms import Mechanism
 
@@ -133,6 +133,16 @@ def test_directional_derivatives_are_those_of_casadi(native: Native, which: str,
     wanted = jacobian_by_casadi(instance, mode, unknowns, knowns)
     assert off_by(jacobian_of(instance, unknowns, knowns), wanted) < TANGENT
     assert np.count_nonzero(wanted) > 0
+
+
+def test_derivatives_along_start_parameters_see_the_discrete_state_move(native: Native) -> None:
+    """The anchors of pinned feet move with the start parameters, and the rates draw the feet to them."""
+    mechanism = Exoskeleton.three_link(contact="pinned")
+    instance = Fmu(mechanism, native.binary(mechanism)).open(MODEL_EXCHANGE).enter({})
+    unknowns = names(instance.fmu, "output", "derivative")
+    knowns = [k for k in names(instance.fmu, "parameter") if k.endswith("_start")]
+    wanted = jacobian_by_casadi(instance, "initialization", unknowns, knowns)
+    assert off_by(jacobian_of(instance, unknowns, knowns), wanted) < TANGENT
 
 
 @every_mechanism

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Build
+from fmpy import read_model_description
 from fmu_client import Host
 from native_build import FMI, C, Native, once, zig
 from slave_cases import Portable
@@ -38,14 +39,15 @@ class Bare:
 
     def __call__(self, **environment: str) -> subprocess.CompletedProcess[str]:
         (library,) = (self.folder / "binaries" / "linux64").iterdir()
-        guid = (self.folder / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]
-        command = [self.program, library, guid, "0.01", "2", "1e-6", "0"]
+        description = read_model_description(str(self.folder))
+        angle = next((str(v.valueReference) for v in description.modelVariables if v.name == "joint[1].angle"), "0")
+        command = [self.program, library, description.guid, "0.01", "2", "1e-6", angle]
         return subprocess.run(command, env={"HOME": str(self.folder), **environment}, cwd=self.folder, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture
 def chain(native: Native, fmu: Build, fmu_store: Path, tmp_path: Path) -> Bare:
-    """The chain in the host; its first variable is the time."""
+    """The chain in the host, which prints its first angle."""
     program = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
     with zipfile.ZipFile(fmu(links=2)) as archive:
         archive.extractall(tmp_path / "fmu")
@@ -57,7 +59,8 @@ only_python = pytest.mark.parametrize("kind", ["python"])
 
 def ran(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr
-    assert [float(v) for v in done.stdout.split()] == pytest.approx([0.01, 0.02])
+    first, second = (float(v) for v in done.stdout.split())
+    assert 0.0 > first > second, "it falls from the horizontal"
 
 
 def configured(folder: Path, python: str) -> str:

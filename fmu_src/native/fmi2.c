@@ -120,6 +120,7 @@ static fmi2Status put(Instance *self, fmi2ValueReference reference, double value
         self->state->unchecked = self->state->phase == EVENT_MODE;
     }
     instance_changed(self);
+    if (self->state->unchecked) instance_freshen(self); /* in event mode reading changes nothing */
     return fmi2OK;
 }
 

@@ -91,9 +91,7 @@ static const Row *row_of(fmi2ValueReference reference) {
     return NULL;
 }
 
-static int is_integer(const Row *row) { return row->kind == INTEGER || row->kind == ENUMERATION; }
-
-static int matches(const Row *row, Kind kind) { return row->kind == kind || (kind == INTEGER && is_integer(row)); }
+static int matches(const Row *row, Kind kind) { return row->kind == kind; }
 
 /* Some variables of the kind, of any role or of that one (role < 0: any); 0 when there are none. */
 static size_t pick(fmi2ValueReference *references, Kind kind, int role) {
@@ -113,7 +111,7 @@ static size_t pick(fmi2ValueReference *references, Kind kind, int role) {
 static double good_value(const Row *row) {
     const double low = fmax(fmax(row->min, row->above), -1), high = fmin(row->max, fmax(low, 0) + 1);
     if (row->kind == BOOLEAN) return below(2);
-    if (is_integer(row)) return low + below((unsigned)(high - low + 1));
+    if (row->kind == INTEGER) return low + below((unsigned)(high - low + 1));
     return between(low + 0.3 * (high - low), high);
 }
 
@@ -227,7 +225,9 @@ static fmi2Status set_string(Host *h, Call *call) {
             while (row_of(references[n])->role == INPUT || (early && row_of(references[n])->role == PARAMETER)); \
             values[n] = (TYPE)good_value(row_of(references[n])); \
             call->bad = 1; \
-            call->tolerated = row_of(references[n])->role == STATE && (BIT(h->state) & EXCHANGE) && matches(row_of(references[n]), KIND); \
+            call->tolerated = matches(row_of(references[n]), KIND) && \
+                              ((row_of(references[n])->role == STATE && (BIT(h->state) & (BIT(INSTANTIATED) | EXCHANGE))) || \
+                               (row_of(references[n])->role == PARAMETER && h->state == EVENT_MODE)); /* as OpenModelica does */ \
             return function(h->c, references, n + 1, values); \
         case 5: /* outside the limits */ \
             for (size_t i = 0; i < n; i++) \
@@ -358,6 +358,7 @@ static fmi2Status enter_event_mode(Host *h, Call *call) {
 
 static fmi2Status new_discrete_states(Host *h, Call *call) {
     fmi2EventInfo info;
+    call->may_refuse = 1; /* parameters were set in event mode */
     if (below(6)) return fmi2NewDiscreteStates(h->c, &info);
     call->bad = 1;
     return fmi2NewDiscreteStates(h->c, NULL);
@@ -365,6 +366,7 @@ static fmi2Status new_discrete_states(Host *h, Call *call) {
 
 static fmi2Status enter_continuous_time(Host *h, Call *call) {
     call->next_state = CONTINUOUS_TIME;
+    call->may_refuse = 1; /* parameters were set in event mode */
     return fmi2EnterContinuousTimeMode(h->c);
 }
 
@@ -422,6 +424,7 @@ static fmi2Status set_states(Host *h, Call *call) {
     for (size_t i = 0; i < n; i++) values[i] = between(0.2, 1);
     if (how == 1 && n) values[below((unsigned)n)] = below(2) ? NAN : -INFINITY;
     call->bad = n != model.nx || how == 1 || how == 2;
+    call->tolerated = !call->bad && h->state == EVENT_MODE; /* as OpenModelica does */
     const fmi2Status status = fmi2SetContinuousStates(h->c, how == 2 ? NULL : values, n);
     free(values);
     return status;

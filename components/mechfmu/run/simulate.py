@@ -203,8 +203,9 @@ def choices(variable: Any) -> dict[str, int]:
 
 def start_value(variable: Any, value: Any, names: Container[str] = ()) -> Any:
     """A value, perhaps text from a command line, as FMPy wants it for this variable; `names` are the FMU's variables."""
-    if variable.initial == "approx" and f"{variable.name}_start" in names:
-        raise UserError(f"{variable.name} cannot be set: its start value is the parameter {variable.name}_start")
+    of_start = re.sub(r"(\[\d+\])?$", r"_start\1", variable.name, count=1)
+    if variable.initial == "approx" and of_start in names:
+        raise UserError(f"{variable.name} cannot be set: its start value is the parameter {of_start}")
     if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
         raise UserError(f"{variable.name} cannot be set: it is computed")
     items = choices(variable)
