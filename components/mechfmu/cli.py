@@ -159,9 +159,12 @@ def make_parser() -> Parser:
     )  # fmt: skip
     c.add_argument("system", nargs="+", metavar="SYSTEM", help="an .ssp file to run; or new and an .ssp file to write")
     c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the system's own)")
-    c.add_argument("--step", type=float, metavar="H", help="communication step in s, the largest one with --adaptive (default: the system's own)")
+    c.add_argument("--step", type=float, metavar="H", help="communication step in s, which is divided where that is needed (default: the system's own)")
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
-    c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
+    c.add_argument("--adaptive", type=float, metavar="TOL", help="divide steps to keep this relative error of the connected signals (default: 1e-4, where all "
+                   "FMUs can save their state)")  # fmt: skip
+    c.add_argument("--fixed", action="store_true", help="do not divide steps")
+    c.add_argument("--isolated", action=argparse.BooleanOptionalAction, help="run every FMU in a process of its own, or none (default: those of other tools)")
     c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
     offer(c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim"), lambda _, __: ["fmpy", "libcosim"])
     c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
@@ -472,6 +475,8 @@ def run_cosim(options: argparse.Namespace) -> None:
     for flag in ("fmu", "connect", "join", "ready"):
         if getattr(options, flag):
             raise UserError(f"--{flag} is for writing a system: mechfmu cosim new {options.system[0]} --{flag} ...")
+    if options.fixed and options.adaptive is not None:
+        raise UserError("--fixed and --adaptive exclude each other")
     _refuse_files(options)
     system = System.load(options.system[0])
     signals = _signals(options)
@@ -482,7 +487,8 @@ def run_cosim(options: argparse.Namespace) -> None:
     with progress_bar(system.name, options.stop or system.stop_time) as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=paced,
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=False if options.fixed else options.adaptive,
+            isolated=options.isolated, master=options.master, progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))

@@ -12,9 +12,10 @@ import numpy as np
 from lxml import etree  # type: ignore[import-untyped]
 
 from ..mechanisms import UserError
-from .cosim import KINDS, outputs_of, result_of
+from .cosim import outputs_of, result_of
 from .result import Result
 from .simulate import Progress, times
+from .slaves import KINDS
 from .ssp import structure_of
 from .system import System
 

@@ -7,6 +7,7 @@ System("loop", {"plant": "LinkChain.fmu", "control": "PidController.fmu"},
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -165,20 +166,27 @@ class System:
         return read_ssp(Path(file))
 
     def simulate(
-        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | None = None,
-        master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] = lambda text: None,
+        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | bool | None = None,
+        isolated: bool | None = None, master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] | None = None,
     ) -> Result:  # fmt: skip
         """Run it; the result has all outputs of all FMUs, as "fmu.variable".
 
         stop, step   in s; default: the system's own
         set          parameters and unconnected inputs, on top of the system's own
-        adaptive     relative error of the connected signals in a step; the step then changes, up to `step`; needs FMUs that save their state
+        adaptive     relative error of the connected signals in a step: steps are divided until it is kept, which needs FMUs that save their state.
+                     None: 1e-4 where they do, otherwise fixed steps;  False: fixed steps
+        isolated     every FMU runs in a process of its own, so that one that crashes does not end this process. None: those that mechfmu did not make
         master       fmpy (the embedded one) or libcosim
-        progress     is told the simulation time after each step;  warn   is told of algebraic loops
+        progress     is told the simulation time after each step
+        warn         is told of algebraic loops and of steps that are too long. None: Python's warnings
         """
         from .cosim import simulate_system
 
-        return simulate_system(self, stop, step, set, adaptive, master, progress, warn)
+        return simulate_system(self, stop, step, set, adaptive, isolated, master, progress, warn or _warn)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 def joined(system: System, a: str, b: str) -> dict[str, str]:

@@ -1,0 +1,103 @@
+"""Signs that a communication step is too long: a coupling of FMUs whose inputs are held can diverge or oscillate though the whole would not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import floor, log10, sqrt
+
+import numpy as np
+
+from .system import Port
+
+PROBED = 10  # every so manieth step is made in two halves, too
+COARSE = 1e-2  # relative difference that is worth a warning
+DIVERGED = 0.3  # relative difference beyond which a result means nothing,
+DIVERGED_PROBES = 3  # in so many probes in a row
+FINE = 1e-3  # relative difference that a proposed step should make
+WINDOW = 12  # changes of a signal from step to step that are looked at together,
+JUMPS = 4  # and of which at least so many are jumps when the steps do not resolve it:
+JUMP = 0.4  # of its range in the window
+NOTICEABLE = 1e-3  # of a signal's size: smaller changes do not matter
+FIRST = 2  # changes that tell how fast a signal is at the start
+GROWTH = 30.0  # by which changes have grown when the coupling diverges
+SHORTER = 10.0  # times: the step that is proposed where nothing better is known
+
+
+class StepTooLong(Exception):
+    """The coupling diverges; `step` is one that might do."""
+
+    def __init__(self, text: str, t: float, step: float):
+        super().__init__(text)
+        self.t, self.step = t, step
+
+
+def rounded_down(step: float) -> float:
+    """To one digit: 1, 2 or 5."""
+    power = 10.0 ** floor(log10(step * (1 + 1e-6)))
+    return next(digit * power for digit in (5, 2, 1) if digit * power <= step * (1 + 1e-6))
+
+
+@dataclass
+class Probes:
+    """Steps made once whole and once in two halves."""
+
+    signals: Sequence[Port]
+    worst: float = 0.0
+    where: str = ""
+    step: float = 0.0
+    diverged: int = 0
+
+    def compare(self, t: float, h: float, whole: np.ndarray, halves: np.ndarray) -> None:
+        off = np.abs(whole - halves) / (1.0 + np.minimum(np.abs(whole), np.abs(halves)))
+        off = np.where(np.isfinite(off), off, np.inf)
+        k = int(np.argmax(off))
+        found = float(off[k])
+        text = f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves"
+        if found > self.worst:
+            self.worst, self.where, self.step = found, text, h
+        self.diverged = self.diverged + 1 if found > DIVERGED else 0
+        if self.diverged >= DIVERGED_PROBES:
+            raise StepTooLong(text, t, h)
+
+    def complaints(self) -> Iterator[str]:
+        if self.worst > COARSE:
+            better = rounded_down(self.step * sqrt(FINE / self.worst))
+            yield f"steps of {self.step:g} s are long for this coupling: {self.where}; {better:g} s would do (--step {better:g})"
+
+
+class Jumps:
+    """Signals that jump from step to step, which is the step's doing, not the system's."""
+
+    def __init__(self, signals: Sequence[Port]):
+        self.signals = signals
+        self._rows: list[np.ndarray] = []  # the last WINDOW + 1 values
+        self._usual = np.zeros(len(signals))  # change from step to step while a signal is smooth, and in the first steps
+        self._steps = 0
+        self._told = ""
+
+    def look(self, t: float, h: float, bus: np.ndarray) -> None:
+        self._steps += 1
+        self._rows = [*self._rows[-WINDOW:], bus.copy()]
+        if len(self._rows) <= FIRST:
+            return
+        changes = np.diff(np.array(self._rows), axis=0)
+        largest = np.max(np.abs(changes), axis=0)
+        if self._steps <= FIRST + 1:
+            self._usual = largest
+        if len(changes) < WINDOW:
+            return
+        size = np.abs(changes)
+        jumps = np.sum(size > JUMP * np.ptp(self._rows, axis=0), axis=0)
+        rough = (jumps >= JUMPS) & (largest > NOTICEABLE * (1.0 + np.max(np.abs(self._rows), axis=0)))
+        self._usual = np.where(rough, self._usual, np.maximum(self._usual, np.median(size, axis=0)))
+        for k in np.flatnonzero(rough).tolist():
+            text = f"{self.signals[k]} jumps from step to step, by {largest[k]:.3g} at t = {t:g} s"
+            step = rounded_down(h / SHORTER)
+            if largest[k] > GROWTH * self._usual[k]:
+                raise StepTooLong(text, t, step)
+            self._told = self._told or f"{text}: steps of {h:g} s may be too long for this coupling; try {step:g} s (--step {step:g})"
+
+    def complaints(self) -> Iterator[str]:
+        if self._told:
+            yield self._told
