@@ -55,9 +55,14 @@ def simulate_system(
         if tolerance is not None:
             return run.adaptive(tolerance, progress)[0]
         try:
-            return run.fixed(progress, probed=not rigid, warn=warn)
+            result, complaints = run.fixed(progress, probed=not rigid)
+            problem = None
         except StepTooLong as found:
             problem = found
+    if problem is None:
+        for text in complaints:
+            warn(text)
+        return result
     good = problem.step if rigid else _step_that_does(replace(chosen, stop=problem.t), isolated)
     cure = f"try --step {good:g}" if rigid else f"{good:g} s would do (--step {good:g}), or steps that adapt (without --fixed)"
     raise UserError(f"the coupling diverges with steps of {chosen.step_size:g} s: {problem}; {cure}")
@@ -277,8 +282,8 @@ class Master:
             slave.step(t, h, final)
         self.exchange()
 
-    def fixed(self, progress: Progress, probed: bool, warn: Callable[[str], None]) -> Result:
-        """Equal steps. Where the FMUs can go back, some steps are tried in two halves before; that changes nothing of the result."""
+    def fixed(self, progress: Progress, probed: bool) -> tuple[Result, list[str]]:
+        """Equal steps; the result, and what is to be said of the step. Where the FMUs can go back, some steps are tried in two halves before."""
         grid = times(0.0, self.system.stop_time, self.system.step_size)
         rows = [self.row(0.0)]
         probes, jumps = Probes(self.sources), Jumps(self.sources)
@@ -294,9 +299,7 @@ class Master:
             except Exception as error:
                 raise self.reason(error, t) from None
             progress(t_next)
-        for text in (*probes.complaints(), *jumps.complaints()):
-            warn(text)
-        return result_of(self.system, list(grid), rows)
+        return result_of(self.system, list(grid), rows), [*probes.complaints(), *jumps.complaints()]
 
     def halved(self, t: float, h: float) -> np.ndarray:
         """The connected signals after two halves of a step, which is then taken back."""
