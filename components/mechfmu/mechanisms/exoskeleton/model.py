@@ -42,10 +42,17 @@ ROOM = 1e-10  # m: a released foot lands this much lower, unless it has risen by
 DWELL = 1e-6  # s that a foot stays pinned at least
 LONG_DWELL = 1e-3  # s, when it lands without having risen: released from a no-slip pin a foot can sink at once, where a real one would slide
 SHORTEST = 0.2  # of the rest length
+AT_GROUND = 1e-6  # m: a foot that starts closer to the ground than this and rests is pinned there (contact=automatic)
+DEEP = 0.01  # m: a foot that is deeper in the ground has been missed by the host's event location
 PIN_MISFIT, PIN_SPEED = 1e-3, 1e-3  # m, m/s: what a foot that is to be pinned at the start may be off; the start state is brought onto the pins
 SINGULAR = 1e-9  # of the hip's inertia: about the square of the angle between the links
 SPREAD = 0.25  # rad: the legs' slant in the default posture
 DROP = 0.05  # m above the ground in the default posture
+
+
+def _slow(v: Vector) -> Array:
+    """A foot rests, or nearly."""
+    return v[0] ** 2 + v[1] ** 2 <= PIN_SPEED**2
 
 
 class Internal(NamedTuple):
@@ -145,7 +152,10 @@ class Exoskeleton(Mechanism):
                 start=10.0, min=0.0),
             Row("a_foot", "foot.half_length", "parameter", "limit of ankle moments: at most half_length * reaction_y (contact=automatic); 0: none act",
                 "m", start=0.1, min=0.0),
-            Row("pinned_start", "foot[{k}].pinned_start", "parameter", "true: foot {k} is pinned at the start (contact=automatic, pinned)", size=2,
+            Row("falls_end", "ground.falls_end", "parameter", "true: the run ends when hip, knees, waist or head come below the ground (contact=automatic)",
+                start=1.0, min=0, max=1, kind="Boolean"),
+            Row("pinned_start", "foot[{k}].pinned_start", "parameter",
+                "true: foot {k} is pinned at the start (contact=automatic, pinned); at rest within 1e-6 m of the ground it is anyway (automatic)", size=2,
                 start=float(self.contact == "pinned"), min=0, max=1, kind="Boolean"),
         )  # fmt: skip
         return (
@@ -244,12 +254,13 @@ class Exoskeleton(Mechanism):
         P = self.table.p(p)
         x = self._start_state(P)
         place = self._points(x, P)
-        pin = self._pinned_start(P)
+        pin = self._pinned_start(place, P)
         feet_at = [place.foot(self.limbs, b) for b in range(2)]
         pinned = np.stack(pin)
         on_ground = self.contact == "automatic"
+        gap = np.stack([self._gap(b, place, P) for b in range(2)]) if on_ground else 1.0 + 0.0 * pinned
         d = self.table.d.pack(
-            pinned=pinned, armed=1 - pinned, rest=0 * pinned, slip=0 * pinned,
+            pinned=pinned, armed=np.where(gap > ROOM, 1.0, 0.0) * (1 - pinned), rest=np.minimum(gap, 0.0), slip=0 * pinned,
             ax=np.stack([f[0] for f in feet_at]), ay=0 * pinned + P.y_ground if on_ground else np.stack([f[1] for f in feet_at]), touched=0 * pinned,
             hold=0 * pinned + DWELL,
             phase=pin[0] + 2 * pin[1], events=0.0, last_event=0.0, last_loss=0.0,
@@ -263,8 +274,15 @@ class Exoskeleton(Mechanism):
         start = dict(x=P.x_start, y=P.y_start, phi=P.phi_start, l=P.l_start, vx=P.vx_start, vy=P.vy_start, w=P.w_start, ld=P.ld_start)
         return SimpleNamespace(**start, work=zero, loss=zero, shape_work=zero)
 
-    def _pinned_start(self, P: Any) -> list[Array]:
-        return [P.pinned_start[b] if self.grounded else 0.0 * P.pinned_start[b] for b in range(2)]
+    def _pinned_start(self, place: Points, P: Any) -> list[Array]:
+        """Feet that are to be pinned at the start, and with contact=automatic those that rest at the ground."""
+        if not self.grounded:
+            return [0.0 * P.pinned_start[b] for b in range(2)]
+        if self.contact == "pinned":
+            return [P.pinned_start[b] for b in range(2)]
+        speeds = [place.foot_velocity(self.limbs, b) for b in range(2)]
+        rests = [np.where(np.abs(self._gap(b, place, P)) <= AT_GROUND, 1.0, 0.0) * np.where(_slow(v), 1.0, 0.0) for b, v in enumerate(speeds)]
+        return [np.maximum(P.pinned_start[b], rests[b]) for b in range(2)]
 
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -297,7 +315,8 @@ class Exoskeleton(Mechanism):
     def requirements(self, p: Array) -> Array:
         P = self.table.p(p)
         x = self._start_state(P)
-        place, pin = self._points(x, P), self._pinned_start(P)
+        place = self._points(x, P)
+        pin = self._pinned_start(place, P)
         body = self._body(x, P, P.I0)
         folded = fold(self.limbs, body, self._no_force(body))
         W = folded.W
@@ -306,7 +325,7 @@ class Exoskeleton(Mechanism):
         if self.contact == "automatic":
             for b in range(2):
                 gap = place.foot(self.limbs, b)[1] - P.y_ground
-                found += [gap + NEAR + PIN_MISFIT * pin[b], np.where(pin[b] > 0, PIN_MISFIT - gap, 1.0)]
+                found += [gap + AT_GROUND + PIN_MISFIT * pin[b], np.where(pin[b] > 0, PIN_MISFIT - gap, 1.0)]
         if self.grounded:
             speeds = [place.foot_velocity(self.limbs, b) for b in range(2)]
             found += [np.where(pin[b] > 0, PIN_SPEED**2 - v[0] ** 2 - v[1] ** 2, 1.0) for b, v in enumerate(speeds)]
@@ -364,7 +383,7 @@ class Exoskeleton(Mechanism):
 
     @property
     def guard_count(self) -> int:  # type: ignore[override]
-        return {"automatic": 9, "pinned": 1}.get(self.contact, 0) + self.limbs.n
+        return {"automatic": 11, "pinned": 1}.get(self.contact, 0) + self.limbs.n
 
     @property
     def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
@@ -372,10 +391,14 @@ class Exoskeleton(Mechanism):
         notes = {before + i: Note(f"link[{i + 1}].length falls below {SHORTEST:g} of its rest length", stop=True) for i in range(self.limbs.n)}
         if self.grounded:
             notes[before - 1] = Note("both legs are locked and parallel and both feet are pinned: the reactions are not determined", stop=True)
+        if self.contact == "automatic":
+            cure = "set ground.falls_end to false to go on"
+            notes[before - 3] = Note(f"the hip, a knee, the waist or the head is below the ground: it has fallen ({cure})", stop=True)
+            notes[before - 2] = Note(f"a foot is more than {DEEP:g} m below the ground: the host has not located its touch-down ({cure})", stop=True)
         return notes
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        """touch-down, lift-off, rise, slip of foot 1 and 2 (contact=automatic); undetermined reactions; lengths that become too short."""
+        """touch-down, lift-off, rise, slip of foot 1 and 2, body and feet below the ground (contact=automatic); undetermined reactions; too short lengths."""
         X, D, U, P = self.table.x(x), self.table.d(d), self.table.u(u), self.table.p(p)
         short = X.l - SHORTEST * P.l0
         if not self.grounded:
@@ -389,6 +412,7 @@ class Exoskeleton(Mechanism):
         found += [np.where(D.pinned[b] > 0, self._lifting(b, t, D, ground), 1.0) for b in range(2)]
         found += [np.where(D.pinned[b] + D.armed[b] > 0, 1.0, ROOM - self._gap(b, place, P)) for b in range(2)]
         found += [np.where(D.pinned[b] > 0, np.where(D.slip[b] > 0, -1.0, 1.0) * self._grip(b, P, ground), 1.0) for b in range(2)]
+        found += [np.where(P.falls_end > 0, height, 1.0) for height in self._heights(X, place, D, P)]
         return np.concatenate([np.stack(found), determined, short])
 
     def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
@@ -396,6 +420,16 @@ class Exoskeleton(Mechanism):
             return x, d
         foot = k % 2
         return (self._touch_down, self._lift_off, self._rise, self._slip)[k // 2](t, x, d, u, p, foot)
+
+    def _heights(self, X: Any, place: Points, D: Any, P: Any) -> list[Array]:
+        """The lowest point of the body above the ground, feet apart; and the lower free foot above the depth that is too deep."""
+        shanks = self.limbs.shanks
+        body = X.y - P.y_ground
+        for i in range(self.limbs.n):
+            if i not in shanks:
+                body = np.minimum(body, place.end[1, i] - P.y_ground)
+        free = [np.where(D.pinned[b] > 0, 1.0, self._gap(b, place, P) + DEEP) for b in range(2)]
+        return [body, np.minimum(free[0], free[1])]
 
     def _gap(self, b: int, place: Points, P: Any) -> Array:
         return place.foot(self.limbs, b)[1] - P.y_ground
