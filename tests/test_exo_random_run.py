@@ -15,6 +15,7 @@ from mechfmu.engines.instance import make_instance
 THREE = dict(leg1=1, leg2=1, body=1)
 STEP, SECONDS = 0.01, 60.0
 PUSH, TWIST, HOLD = 300.0, 20.0, 2  # N along the links, N.m at the hips, steps for which they are held
+COMPARED = 200  # events after which rounding, amplified by impacts, tells one solver from another
 START = A_FRAME | {"hip.y_start": 0.8985693798944521 + 1e-4}
 INPUTS = [*(f"link[{i}].axial_force" for i in (1, 2, 3)), "hip.moment[1]", "hip.moment[2]"]
 REALS = ["energy.total", "energy.input", "energy.dissipated", "foot[1].y", "foot[2].y", "hip.y", "foot[1].reaction_y", "foot[2].reaction_y"]
@@ -68,7 +69,7 @@ def sequence() -> list[tuple[int, int]]:
             instance.set(inputs, forces[i].tolist())
             instance.step(i * STEP, STEP)
         one, other = (instance.get(pick) for instance in runs)
-        if one != other:
+        if one != other or one[1] > COMPARED:
             break
         found.append((int(one[0]), int(one[1])))
     assert found[-1][1] > 100, "long enough to mean something"
