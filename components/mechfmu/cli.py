@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -460,6 +460,7 @@ def run_simulate(options: argparse.Namespace) -> None:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
     OUT.print(f"{result.title}: {_counted(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s", highlight=False)
+    _print_flags({v.name: v.description for v in description.modelVariables}, result)
     _write_files(result, options, signals)
 
 
@@ -493,7 +494,16 @@ def run_cosim(options: argparse.Namespace) -> None:
         )  # fmt: skip
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))
     OUT.print(f"{system.name}: {', '.join(parts)} to t = {result.t[-1]:g} s", highlight=False, soft_wrap=True)
+    about = {f"{fmu}.{name}": v.description for fmu, variables in system.variables.items() for name, v in variables.items()}
+    _print_flags(about, result)
     _write_files(result, options, signals)
+
+
+def _print_flags(descriptions: Mapping[str, str | None], result: Any) -> None:
+    from .run.notable import raised_flags
+
+    for line in raised_flags(descriptions, result.t, result.signals):
+        OUT.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
 def _signals(options: argparse.Namespace) -> list[str] | None:

@@ -180,12 +180,15 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
 static fmi2Status check_start(Instance *self) {
     instance_freshen(self);
     model.requirements(&self->state->t, self->x, self->d, self->u, self->p, self->r, self->work);
+    fmi2Status status = fmi2OK;
     for (size_t i = 0; i < model.nr; i++)
-        if (!(self->r[i] > 0)) return report(self, fmi2Error, "%s", model.requirement_texts[i]);
+        if (!(self->r[i] > 0)) {
+            status = report(self, model.cautions[i] ? fmi2Warning : fmi2Error, "%s", model.requirement_texts[i]);
+            if (status == fmi2Error) return status;
+        }
     const double *dx = instance_rates(self);
     for (size_t i = 0; i < model.nx; i++)
         if (!isfinite(dx[i])) return report(self, fmi2Error, "the accelerations at the start are not finite: check masses, inertias and lengths");
-    fmi2Status status = fmi2OK;
     if (model.ng) model.guards(&self->state->t, self->x, self->d, self->u, self->p, self->g_now, self->work);
     for (size_t k = 0; k < model.ng; k++)
         if (self->g_now[k] <= 0 && model.notes[k].text) {

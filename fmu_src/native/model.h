@@ -45,6 +45,7 @@ typedef struct {
     unsigned n_variables;
     const double *u_start, *p_start, *x_nominal;
     const char *const *requirement_texts;
+    const unsigned char *cautions; /* one for each requirement: whether it is only a warning */
     size_t tolerance_index, max_step_index, method_index;  /* the solver's parameters, in p */
     int projects;                                          /* project is not the identity */
     Jump *initial;

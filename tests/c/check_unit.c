@@ -430,6 +430,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
         while (malloc(1 << 24)) {
         }
     if (has("step-error")) return error(c, "cannot");
+    if (has("late-crash") && t > 0.5) crash();
+    if (has("late-nan") && t > 0.5) u->s.x = NAN;
     if (isnan(h) || (h <= 0 && !has("h-negative"))) return error(c, "the step size must be greater than 0");
     if (has("freeze") && t != u->s.t) return fmi2OK;
     if (fabs(t - u->s.t) > 1e-9 && !has("gap")) return error(c, "the step does not begin where the last one ended");

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import casadi
 
-from ..mechanisms import Mechanism, Note
+from ..mechanisms import Caution, Mechanism, Note
 from ..mechanisms.table import Row, Table
 from .c_code import Code, c_function
 from .tracing import ARGUMENTS, Traced, traced
@@ -104,7 +104,7 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         "guid": _string(guid),
         **{name: str(size) for name, size in sizes.items()},
         "rows": "rows", "n_rows": str(len(rows)), "n_variables": str(len(table.scalars)),
-        "u_start": "u_start", "p_start": "p_start", "x_nominal": "x_nominal", "requirement_texts": "requirement_texts",
+        "u_start": "u_start", "p_start": "p_start", "x_nominal": "x_nominal", "requirement_texts": "requirement_texts", "cautions": "cautions",
         "tolerance_index": str(table.p.part("rtol").start), "max_step_index": str(table.p.part("max_step").start),
         "method_index": str(table.p.part("method").start), "projects": str(int(projects(mechanism))),
         **{name: f"model_{name}" for name in ("initial", "rates", "outputs", "guards", "project", "requirements")},
@@ -114,6 +114,7 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         "static const Row rows[] = {", *(f"    {row}," for row in rows), "};",
         _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
         _array("double", "x_nominal", [_number(v) for v in nominal]), _array("char *const", "requirement_texts", texts),
+        _array("unsigned char", "cautions", [str(int(isinstance(text, Caution))) for text in mechanism.requirement_texts]),
         f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0, 0}'}}};",
         f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};", "",
         "const Model model = {", *(f"    .{name} = {value}," for name, value in fields.items()), "};", "",

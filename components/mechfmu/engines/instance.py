@@ -173,7 +173,8 @@ class Instance:
     def exit_initialization(self) -> None:
         """Checks the parameters, so that the first step does not meet a nonsensical model."""
         self._expect("initialization cannot end", INITIALIZING)
-        self.mechanism.refuse_bad(self.p, self.engine.requirements(self.p))
+        for text in self.mechanism.refuse_bad(self.p, self.engine.requirements(self.p)):
+            self._warn(text)
         if not np.all(np.isfinite(self.engine.rates(self.t, self.x, self.d, self.u, self.p))):
             raise UserError("the accelerations at the start are not finite: check masses, inertias and lengths")
         if self.mechanism.guard_count:

@@ -7,9 +7,9 @@ import pkgutil
 from pathlib import Path
 from typing import Any
 
-from .contract import Mechanism, Note, UserError, near
+from .contract import Caution, Mechanism, Note, UserError, near
 
-__all__ = ["Mechanism", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
+__all__ = ["Caution", "Mechanism", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
 
 
 def names() -> list[str]:

@@ -6,7 +6,7 @@
     guards(t, x, d, u, p)    -> g            event indicators: an event is a fall through zero
     jump(t, x, d, u, p, k)   -> x, d         what event k does
     project(x, d, p)         -> x            back onto the constraints
-    requirements(p)          -> r            every element must be positive; `requirement_texts` says why
+    requirements(p)          -> r            every element must be positive; `requirement_texts` says why (a `Caution`: otherwise a warning)
 
 The functions are called with numbers by one engine and with symbols by another, so they contain no `if` on a value (use
 `np.where`), no assignment into arrays, and no `math.` functions. They know neither engines nor packagers.
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ..run.simulate import Input
 
 Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
+
+
+class Caution(str):
+    """A requirement that need not be met: when it is not, the text is a warning."""
 
 
 class UserError(ValueError):
@@ -207,15 +211,17 @@ class Mechanism(ABC):
             found.append((scalar, number))
         return found
 
-    def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> None:
-        """UserError when a parameter is outside its limits or the parameters do not fit together."""
+    def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
+        """UserError when a parameter is outside its limits or the parameters do not fit together; the cautions that are not met."""
         for scalar in self.table.of("parameter"):
             if complaint := scalar.complaint(float(p[scalar.index])):
                 raise UserError(complaint)
         values = self.requirements(p) if requirements is None else requirements
-        for value, text in zip(values, self.requirement_texts, strict=True):
-            if not value > 0:
+        unmet = [text for value, text in zip(values, self.requirement_texts, strict=True) if not value > 0]
+        for text in unmet:
+            if not isinstance(text, Caution):
                 raise UserError(text)
+        return unmet
 
     # --- for the person at the keyboard: the upper layers, reached from here for convenience only ---------------------
 

@@ -20,7 +20,7 @@ from ..core.kinematics import Pose, poses
 from ..core.rotations import from_quaternion, quaternion_of, quaternion_product, quaternion_rate, rotation_vector, towards_unit_length, zxz_angles
 from ..core.separate_bodies import Bodies, Frame, Motion, cross, forward_dynamics
 from ..core.tree import MOTIONS, Joint, ModelError, Tree
-from .contract import Array, Mechanism, Note, UserError
+from .contract import Array, Caution, Mechanism, Note, UserError
 from .drawing import Drawing
 from .table import Role, Row
 from .tree_drawing import tree_drawing
@@ -29,6 +29,7 @@ XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)  # the quaternion of no rotation
 WARN_BELOW, STOP_BELOW = 1e-2, 1e-4  # |sin phi_2| of Euler angles
+OFF_LENGTH = 1e-6  # of a start quaternion, beyond which a warning tells that it is normalised
 
 
 def described(model: str) -> Tree:
@@ -282,7 +283,8 @@ class TreeMechanism(Mechanism):
             found.append(least + 1e-30)
         for j in self._balls if self.has_start else ():
             e = getattr(p, f"e_start_{j}")
-            found.append(np.sum(e * e) - 1e-12)
+            length = np.sqrt(np.sum(e * e))
+            found += [length - 1e-6, OFF_LENGTH - np.abs(length - 1.0)]
         for j in self._angled if self.has_start else ():
             found.append(np.abs(_sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
         return np.stack(found) if found else np.zeros(0)
@@ -291,7 +293,14 @@ class TreeMechanism(Mechanism):
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
         return (
             *(f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)" for i in self._massive),
-            *(f"{self.joint_label(j)}: its quaternion_start is zero, which is no orientation" for j in self._balls if self.has_start),
+            *(
+                text
+                for j in (self._balls if self.has_start else ())
+                for text in (
+                    f"{self.joint_label(j)}: its quaternion_start is zero, which is no orientation",
+                    Caution(f"{self.joint_label(j)}: its quaternion_start is not of length 1; it is divided by its length"),
+                )
+            ),
             *(
                 f"{self.joint_label(j)}: its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
                 for j in self._angled

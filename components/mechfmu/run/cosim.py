@@ -12,6 +12,7 @@ import contextlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from ..mechanisms import UserError
 from .divergence import PROBED, Jumps, Probes, StepTooLong, rounded_down
+from .notable import first_of_each
 from .result import Result
 from .scene import Absent, Scene
 from .simulate import Progress, seen_mechanism, shown_as, times
@@ -27,6 +29,7 @@ from .system import Connection, Port, System
 
 SMALLEST = 2**-12  # of the given step, below which an adaptive step is no longer halved
 USUAL = 1e-4  # tolerance of adaptive steps unless another is given
+WARNINGS_KEPT = 10_000  # of all FMUs
 PROPOSED = 1e-2  # that of the fixed step that is proposed: stable, with the accuracy that fixed steps have
 
 
@@ -52,16 +55,18 @@ def simulate_system(
     for loop in waves(chosen.connections, declared(chosen, "outputs"))[1]:
         warn(f"{' -> '.join(map(str, (*loop, loop[0])))} is an algebraic loop: its first signal lags behind by a step")
     with started(chosen, isolated) as run:
-        if tolerance is not None:
-            return run.adaptive(tolerance, progress)[0]
+        problem: StepTooLong | None = None
+        complaints: list[str] = []
         try:
-            result, complaints = run.fixed(progress, probed=not rigid)
-            problem = None
+            if tolerance is not None:
+                result, _ = run.adaptive(tolerance, progress)
+            else:
+                result, complaints = run.fixed(progress, probed=not rigid)
         except StepTooLong as found:
             problem = found
+    for text in (*first_of_each(run.warnings), *complaints):
+        warn(text)
     if problem is None:
-        for text in complaints:
-            warn(text)
         return result
     good = problem.step if rigid else _step_that_does(replace(chosen, stop=problem.t), isolated)
     cure = f"try --step {good:g}" if rigid else f"{good:g} s would do (--step {good:g}), or steps that adapt (without --fixed)"
@@ -174,13 +179,14 @@ class Master:
     def __init__(self, system: System, said: io.StringIO, isolated: bool | None = None):
         self.system, self.said = system, said
         self.complaints: list[str] = []
+        self.warnings: list[str] = []
         self.slaves: dict[str, Slave] = {}
         try:
             for name, file in system.fmus.items():
                 apart = is_foreign(file) if isolated is None else isolated
                 description = system.descriptions[name]
                 origin = Origin(name, str(file), description.guid, description.coSimulation.modelIdentifier)
-                self.slaves[name] = (IsolatedSlave if apart else LocalSlave)(origin, self.complaints.append)
+                self.slaves[name] = (IsolatedSlave if apart else LocalSlave)(origin, self.complaints.append, partial(self.warned, name))
             self.sources = list(dict.fromkeys(c.source for c in system.connections))
             self.bus = np.zeros(len(self.sources))
             self.pass_on = self.plan("outputs")
@@ -191,6 +197,10 @@ class Master:
             reason = self.reason(error, None)
             self.close()
             raise reason from None
+
+    def warned(self, name: str, text: str) -> None:
+        if len(self.warnings) < WARNINGS_KEPT:
+            self.warnings.append(f"{name}: {text}")
 
     def close(self) -> None:
         for slave in self.slaves.values():

@@ -12,8 +12,8 @@ from .system import Port
 
 PROBED = 10  # every so manieth step is made in two halves, too
 COARSE = 1e-2  # relative difference that is worth a warning
-DIVERGED = 0.3  # relative difference beyond which a result means nothing,
-DIVERGED_PROBES = 3  # in so many probes in a row
+DIVERGED = 0.3  # relative difference beyond which a result means nothing
+IN_A_ROW = 3  # probes that must agree: a single jump, as of a reference, is no sign
 FINE = 1e-3  # relative difference that a proposed step should make
 WINDOW = 12  # changes of a signal from step to step that are looked at together,
 JUMPS = 4  # and of which at least so many are jumps when the steps do not resolve it:
@@ -43,10 +43,9 @@ class Probes:
     """Steps made once whole and once in two halves."""
 
     signals: Sequence[Port]
-    worst: float = 0.0
-    where: str = ""
-    step: float = 0.0
+    coarse: int = 0
     diverged: int = 0
+    told: str = ""
 
     def compare(self, t: float, h: float, whole: np.ndarray, halves: np.ndarray) -> None:
         off = np.abs(whole - halves) / (1.0 + np.minimum(np.abs(whole), np.abs(halves)))
@@ -54,16 +53,17 @@ class Probes:
         k = int(np.argmax(off))
         found = float(off[k])
         text = f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves"
-        if found > self.worst:
-            self.worst, self.where, self.step = found, text, h
+        self.coarse = self.coarse + 1 if found > COARSE else 0
         self.diverged = self.diverged + 1 if found > DIVERGED else 0
-        if self.diverged >= DIVERGED_PROBES:
+        if self.diverged >= IN_A_ROW:
             raise StepTooLong(text, t, h)
+        if self.coarse >= IN_A_ROW and not self.told:
+            better = rounded_down(h * sqrt(FINE / found))
+            self.told = f"steps of {h:g} s are long for this coupling: {text}; {better:g} s would do (--step {better:g})"
 
     def complaints(self) -> Iterator[str]:
-        if self.worst > COARSE:
-            better = rounded_down(self.step * sqrt(FINE / self.worst))
-            yield f"steps of {self.step:g} s are long for this coupling: {self.where}; {better:g} s would do (--step {better:g})"
+        if self.told:
+            yield self.told
 
 
 class Jumps:

@@ -23,6 +23,7 @@ from fmpy.model_description import ModelDescription
 from ..mechanisms import Mechanism, UserError, add_folder, make, near
 from ..mechanisms import names as mechanism_names
 from .listening import WARNING
+from .notable import first_of_each
 from .result import Result, Shown, shown
 from .scene import Absent
 
@@ -177,7 +178,7 @@ def simulate_fmu(
     except Exception as error:
         own = [line.partition("] ")[2] for line in said.getvalue().splitlines() if line.startswith("[")]
         raise UserError(f"{Path(fmu).name} did not run to the end: {(own or complaints or [str(error)])[-1]}") from None
-    for text in list(dict.fromkeys(cautions))[:WARNINGS_SHOWN]:
+    for text in first_of_each(cautions)[:WARNINGS_SHOWN]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     names = [n for n in data.dtype.names if n != "time"]
     return Result(

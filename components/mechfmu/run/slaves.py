@@ -63,13 +63,13 @@ class Slave(Protocol):
 
 
 class LocalSlave:
-    """An FMU in this process; `hear` is told its messages about failures."""
+    """An FMU in this process; `hear` is told its messages about failures, `warn` its warnings."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None]):
+    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None]):
         self._running = False
         self._folder = fmpy.extract(origin.file)
         self._fmu = fmi2.FMU2Slave(guid=origin.guid, unzipDirectory=self._folder, modelIdentifier=origin.model_identifier, instanceName=origin.name)
-        self._callbacks = listener(hear)
+        self._callbacks = listener(hear, warn)
         self._fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
 
     def reader(self, kind: str, references: Sequence[int]) -> Read:
@@ -135,8 +135,8 @@ class LocalSlave:
 class IsolatedSlave:
     """An FMU in a process of its own. Only readings wait for its answer: a failure before is told with the next of them."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None]):
-        self._name, self._hear, self._now = origin.name, hear, "at the start"
+    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None]):
+        self._name, self._hear, self._warn, self._now = origin.name, hear, warn, "at the start"
         self._pending = self._states = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  what the process prints
         key = os.urandom(16)
@@ -165,12 +165,14 @@ class IsolatedSlave:
         answer, first = None, None
         while self._pending:
             try:
-                heard, problem, answer = self._connection.recv()
+                heard, warned, problem, answer = self._connection.recv()
             except (EOFError, OSError):
                 raise UserError(f"{self._name} crashed {self._now}: {self._last_words()}") from None
             self._pending -= 1
             for text in heard:
                 self._hear(text)
+            for text in warned:
+                self._warn(text)
             first = first or problem
         if first is not None:
             raise RuntimeError(first)
@@ -250,6 +252,7 @@ def _accepted(door: Listener, process: subprocess.Popen[bytes]) -> Connection:
 def serve(connection: Connection) -> None:
     """Answer calls until the master is gone or says free."""
     heard: list[str] = []
+    warned: list[str] = []
     slave: LocalSlave | None = None
     prepared: list[Any] = []
     states: dict[int, Any] = {}
@@ -262,7 +265,7 @@ def serve(connection: Connection) -> None:
         problem = None
         try:
             if what == "load":
-                slave = LocalSlave(arguments[0], heard.append)
+                slave = LocalSlave(arguments[0], heard.append, warned.append)
             elif slave is None:
                 raise RuntimeError("there is no FMU")
             elif what in ("reader", "writer"):
@@ -280,8 +283,9 @@ def serve(connection: Connection) -> None:
                 getattr(slave, what)(*arguments)
         except Exception as error:
             problem = str(error) or type(error).__name__
-        connection.send((heard[:], problem, answer))
+        connection.send((heard[:], warned[:], problem, answer))
         heard.clear()
+        warned.clear()
         if what == "free":
             break
     if slave is not None and what != "free":

@@ -139,17 +139,25 @@ class CartController(Mechanism):
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
-    guard_count = 3
-    guard_notes = {
-        0: Note("the cart starts inside an obstacle (inflated by guidance.footprint)", stop=True, only_at_start=True),
-        1: Note("two obstacles overlap (inflated by guidance.footprint)", stop=True, only_at_start=True),
-        2: Note("the target is inside an obstacle (inflated by guidance.footprint)", stop=True, only_at_start=True),
-    }
+    @property
+    def guard_count(self) -> int:  # type: ignore[override]
+        return 3 + self.count
+
+    @property
+    def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
+        inflated = "(inflated by guidance.footprint)"
+        touched = (Note(f"the cart touches obstacle[{k}] {inflated}") for k in range(1, self.guard_count - 2))
+        return {
+            0: Note(f"the cart starts inside an obstacle {inflated}", stop=True, only_at_start=True),
+            1: Note(f"two obstacles overlap {inflated}", stop=True, only_at_start=True),
+            2: Note(f"the target is inside an obstacle {inflated}", stop=True, only_at_start=True),
+        } | dict(enumerate(touched, 3))
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         U, P = self.table.u(u), self.table.p(p)
         obstacles, target = self._obstacles(U, P), target_of(U)
-        return np.stack([_least(distances(U.q1, U.q2, obstacles)), _separation(obstacles), _least(distances(target.x, target.y, obstacles))])
+        clearance = distances(U.q1, U.q2, obstacles)
+        return np.stack([_least(clearance), _separation(obstacles), _least(distances(target.x, target.y, obstacles)), *clearance])
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros(0)
