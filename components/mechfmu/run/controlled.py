@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from fmpy.model_description import ModelDescription
@@ -23,8 +22,12 @@ Curves = Mapping[str, Callable[[float], float]]  # inputs as functions of time
 def run_controlled(
     fmu: str | Path, description: ModelDescription, grid: np.ndarray, values: Mapping[str, Any], curves: Curves, tolerance: float | None,
     controller: Controller, period: float | None, progress: Callable[[float], None], hear: Callable[[str], None], warn: Callable[[str], None],
+    terminal: TextIO,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:  # fmt: skip
-    """Outputs and Real inputs at the times of the grid. `values` are set before the start; `curves` drive inputs that the controller leaves alone."""
+    """Outputs and Real inputs at the times of the grid.
+
+    `values` are set before the start; `curves` drive inputs that the controller leaves alone; `terminal` shows what the controller writes to standard error.
+    """
     refuse_unequal_steps(fmu, description, grid, period)
     variables = {v.name: v for v in description.modelVariables}
     outputs = [v for v in variables.values() if v.causality == "output" and v.type in KINDS]
@@ -32,7 +35,6 @@ def run_controlled(
     roles = {v.name: v.causality for v in variables.values()}
     inputs = {v.name: v.type for v in variables.values() if v.causality == "input"}
     law = SampledController(controller, description.modelName, [v.name for v in outputs], roles, inputs, tuple(curves))
-    terminal = sys.stderr  # that of the controller; what an FMU writes is kept from the user's screen
     origin = Origin(description.modelName, str(fmu), description.guid, description.coSimulation.modelIdentifier)
     slave = LocalSlave(origin, hear, warn)
     try:

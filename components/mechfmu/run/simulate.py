@@ -8,6 +8,7 @@ import io
 import json
 import math
 import re
+import sys
 import time
 import warnings
 import zipfile
@@ -192,7 +193,7 @@ def simulate_fmu(
         reached.append(t)
         return not stuck
 
-    said = io.StringIO()  # a Python FMU writes its messages to standard error of this process
+    terminal, said = sys.stderr, io.StringIO()  # a Python FMU writes its messages to standard error of this process
     try:
         with contextlib.redirect_stderr(said):
             if controller is not None:
@@ -201,7 +202,7 @@ def simulate_fmu(
                 t = times(t_start, t_stop, t_step)
                 signals, driven = run_controlled(
                     fmu, description, t, values, curves, usual if tolerance is None else tolerance, controller, period, progress, complaints.append,
-                    cautions.append,
+                    cautions.append, terminal,
                 )  # fmt: skip
             else:
                 data = fmpy.simulate_fmu(
