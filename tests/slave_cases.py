@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SLAVES = Path(__file__).parent / "slaves"
-FILES = {"divider": (), "every_kind": (), "spring": ("spring_law.py", "spring.txt"), "troublesome": ()}
+FILES = {"divider": (), "every_kind": (), "oven": (), "spring": ("spring_law.py", "spring.txt"), "troublesome": ()}
 
 Portable = Callable[[str], Path]
 

@@ -36,6 +36,14 @@ def test_a_robot_from_a_file_falls_and_keeps_its_balance(tmp_path: Path) -> None
     assert max(elbow) - min(elbow) > 0.5
 
 
+def test_three_rods_recover_from_a_blow_by_a_law_in_python_and_in_an_fmu(tmp_path: Path) -> None:
+    text = printed("three_links_upright.py", tmp_path)
+    fallen, lowest = map(float, re.search(r"falls to (\S+) m; .* above (\S+) m", text).groups())  # type: ignore[union-attr]
+    away, left = map(float, re.search(r"off by up to (\S+) m, at the end by (\S+) m", text).groups())  # type: ignore[union-attr]
+    assert fallen < 0 < 0.99 < lowest and 0.05 < away < 0.1 and left < 1e-4
+    assert float(re.search(r"differ from it by at most (\S+) ", text)[1]) < 1e-6  # type: ignore[index]
+
+
 @pytest.mark.parametrize("name", ("swing.py", "shaken_chain.py", "own_mechanism.py"))
 def test_the_others_run(name: str, tmp_path: Path) -> None:
     printed(name, tmp_path)

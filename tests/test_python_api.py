@@ -72,7 +72,8 @@ def test_what_the_editor_offers() -> None:
     assert all(hasattr(mechfmu, name) for name in dir(mechfmu))
     known = [list(inspect.signature(f).parameters)[1:] for f in (LinkChain.simulate, LinkChain.build)]
     assert known == [
-        ["stop", "step", "start", "inputs", "tolerance", "engine", "progress"], ["folder", "kind", "start", "platforms", "compiler", "progress"],
+        ["stop", "step", "start", "inputs", "tolerance", "engine", "progress", "controller", "period"],
+            ["folder", "kind", "start", "platforms", "compiler", "progress"],
     ]  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from .table import Row, Scalar, Table
 from .units import UNITS, per_second
 
 if TYPE_CHECKING:
+    from ..run.controller import Controller
     from ..run.result import Result
     from ..run.simulate import Input
 
@@ -228,6 +229,7 @@ class Mechanism(ABC):
     def simulate(
         self, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None, inputs: Mapping[str, Input] | None = None,
         tolerance: float | None = None, engine: str = "casadi", progress: Callable[[float], None] = lambda t: None,
+        controller: Controller | None = None, period: float | None = None,
     ) -> Result:  # fmt: skip
         """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`.
 
@@ -237,10 +239,12 @@ class Mechanism(ABC):
         tolerance    relative tolerance of the solver
         engine       numpy, casadi or c: how the equations are evaluated
         progress     is told the simulation time after each step
+        controller   a function of the time and all outputs by name that returns inputs by name: lambda t, y: {"joint[1].torque": -5 * y["joint[1].angle"]}
+        period       in s, from one call of the controller to the next, the first at the start; what it sets is held in between. Default: the step
         """
         from ..run.simulate import simulate_mechanism
 
-        return simulate_mechanism(self, stop, step, start, inputs, tolerance, engine, progress)
+        return simulate_mechanism(self, stop, step, start, inputs, tolerance, engine, progress, controller, period)
 
     def build(
         self, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None, platforms: Sequence[str] | None = None,

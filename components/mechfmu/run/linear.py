@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -21,6 +21,9 @@ from scipy.optimize import least_squares
 from ..engines import engine
 from ..engines.tracing import ARGUMENTS, traced
 from ..mechanisms import Mechanism, UserError, near
+
+if TYPE_CHECKING:
+    from .lqr import StateFeedback, Weights
 
 ROUNDS = 200
 DISTANCES = (0.0, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0)  # from the start to where the search begins: it can get stuck where rates are small but not zero
@@ -52,6 +55,7 @@ class Linear:
     x0: np.ndarray
     u0: np.ndarray
     y0: np.ndarray
+    dx0: np.ndarray  # rates at the point: zero in an equilibrium
     point: Point = field(repr=False)
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
@@ -65,6 +69,17 @@ class Linear:
         values = np.linalg.eigvals(self.A)
         kept = sorted((v for v in values if v.imag >= 0), key=lambda v: (abs(v), v.imag, v.real))
         return [(complex(v), float(abs(v) / (2 * np.pi)), float(-v.real / abs(v)) if abs(v) else 0.0) for v in kept]
+
+    def lqr(self, Q: Weights, R: Weights, period: float | None = None) -> StateFeedback:
+        """The linear-quadratic regulator, as a controller: `mechanism.simulate(controller=linear.lqr(Q, R, 0.01), period=0.01)`.
+
+        Q        weights of the states: a dict by name, where those left out have the weight 0, or a symmetric matrix without negative eigenvalues
+        R        weights of the inputs: a dict by name of those that the regulator uses, or a symmetric matrix with positive eigenvalues for all inputs
+        period   in s, at which the law is to be sampled and held in between; None: it acts at all times
+        """
+        from .lqr import lqr
+
+        return lqr(self, Q, R, period)
 
     def save(self, file: str | Path) -> Path:
         """As .npz (NumPy), .mat (MATLAB, Octave) or .json."""
@@ -101,11 +116,12 @@ def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, poin
     """
     at = point or start_point(mechanism, start)
     A, B, C, D, _ = _jacobians(mechanism, at)
-    y0 = engine("casadi", mechanism).outputs(at.t, at.x, at.d, at.u, at.p)
+    functions = engine("casadi", mechanism)
+    y0, dx0 = (f(at.t, at.x, at.d, at.u, at.p) for f in (functions.outputs, functions.rates))
     names = {role: tuple(s.name for s in mechanism.table.of(role)) for role in ("state", "input", "output")}
     kept = [i for i, name in enumerate(names["state"]) if energies or not name.startswith("energy.")]
     states = tuple(names["state"][i] for i in kept)
-    return Linear(A[np.ix_(kept, kept)], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, at)
+    return Linear(A[np.ix_(kept, kept)], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, np.asarray(dx0)[kept], at)
 
 
 def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:

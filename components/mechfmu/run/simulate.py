@@ -8,11 +8,11 @@ import io
 import json
 import math
 import re
+import sys
 import time
 import warnings
 import zipfile
 from collections.abc import Callable, Container, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,16 @@ from fmpy.model_description import ModelDescription
 
 from ..mechanisms import Mechanism, UserError, add_folder, make, near
 from ..mechanisms import names as mechanism_names
+from ..mechanisms.table import Role
+from .controlled import run_controlled
+from .controller import Controller, SampledController, check_controller, moments
 from .listening import WARNING
 from .notable import first_of_each
 from .result import Result, Shown, shown
 from .scene import Absent
 
 Input = float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]  # a number, a function of time, or a table of times and values
+SEEN: tuple[Role, ...] = ("state", "discrete", "output")  # roles of what a mechanism shows: the outputs of its FMU
 WARNINGS_SHOWN = 10  # of an FMU, different ones
 Progress = Callable[[float], None]  # told the simulation time now and then
 
@@ -61,29 +65,45 @@ def pace(factor: float, progress: Progress) -> Progress:
 def simulate_mechanism(
     mechanism: Mechanism, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None,
     inputs: Mapping[str, Input] | None = None, tolerance: float | None = None, engine: str = "casadi",
-    progress: Progress = lambda t: None,
+    progress: Progress = lambda t: None, controller: Controller | None = None, period: float | None = None,
 ) -> Result:  # fmt: skip
     """Simulate without an FMU; see Mechanism.simulate."""
     from ..engines.instance import make_instance  # SciPy and CasADi, which running an FMU does not need
 
+    check_controller(controller, period)
     table = mechanism.table
     driven = {scalar: over_time(scalar.name, (inputs or {})[scalar.name]) for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
     instance = make_instance(mechanism, start, engine)
     grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
-    outputs, driving = table.of("state", "discrete", "output"), table.of("input")
+    outputs, driving = table.of(*SEEN), table.of("input")
     recorded = [*outputs, *driving]
+    law = None
+    if controller is not None:
+        roles = {s.name: "output" if s.role in SEEN else s.role for s in table.scalars}
+        law = SampledController(controller, mechanism.name, [s.name for s in outputs], roles, {s.name: s.row.kind for s in driving}, [s.name for s in driven])
 
     def drive(t: float) -> None:
         instance.set(list(driven), [f(t) for f in driven.values()])
 
     drive(0.0)
     instance.initialize(tolerance=tolerance)
-    rows = [instance.get(recorded)]
-    for t, t_next in pairwise(grid):
-        instance.step(float(t), float(t_next - t))
-        drive(float(t_next))  # so that feed-through outputs belong to the inputs of their own time
-        rows.append(instance.get(recorded))
-        progress(float(t_next))
+    rows, now = [], 0.0
+    for moment in moments(grid, period):
+        if moment.t > now:
+            instance.step(now, moment.t - now)
+            now = moment.t
+            if moment.recorded:
+                drive(now)  # so that feed-through outputs belong to the inputs of their own time
+        if law and moment.called:
+            wanted = law(now, instance.get(outputs))
+            try:
+                instance.set([table.by_name[name] for name in wanted], list(wanted.values()))
+            except UserError as error:  # limits
+                raise UserError(f"the controller sets at t = {now:g} s: {error}") from None
+        if moment.recorded:
+            rows.append(instance.get(recorded))
+            if now > 0.0:
+                progress(now)
     data = {s.name: d for s, d in zip(recorded, np.array(rows).T, strict=True)}
     constants = {s.name: v for s, v in zip(table.of("parameter"), instance.get(table.of("parameter")), strict=True)}
     return Result(
@@ -135,9 +155,16 @@ def read_description(fmu: str | Path) -> ModelDescription:
 def simulate_fmu(
     fmu: str | Path, stop: float | None = None, step: float | None = None, start: Mapping[str, Any] | None = None,
     input_csv: str | Path | None = None, tolerance: float | None = None, progress: Progress = lambda t: None,
+    controller: Controller | None = None, period: float | None = None,
 ) -> Result:  # fmt: skip
-    """Simulate any FMI 2.0 or 3.0 FMU with FMPy. `start` sets parameters and inputs; `input_csv` has a column `time` and input columns."""
+    """Simulate any FMI 2.0 or 3.0 FMU with FMPy. `start` sets parameters and inputs; `input_csv` has a column `time` and input columns.
+
+    `controller` and `period` as in Mechanism.simulate, for FMI 2.0 Co-Simulation.
+    """
     description = read_description(fmu)
+    check_controller(controller, period)
+    if controller is not None and (description.fmiVersion != "2.0" or description.coSimulation is None):
+        raise UserError(f"{Path(fmu).name} cannot have a controller: it is not an FMI 2.0 FMU for Co-Simulation")
     experiment = description.defaultExperiment
     t_start = float(experiment.startTime) if experiment and experiment.startTime else 0.0
     t_stop = stop if stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else t_start + 1.0
@@ -151,7 +178,8 @@ def simulate_fmu(
         values[name] = start_value(variables[name], value, variables)
     if tolerance is None:
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
-    inputs = _read_inputs(input_csv, variables, values)
+    table = _read_table(input_csv, variables) if input_csv is not None else {}
+    inputs = _filled(table, variables, values) if table else None
     complaints: list[str] = []
     cautions: list[str] = []
     reached = [t_start]
@@ -166,25 +194,37 @@ def simulate_fmu(
         reached.append(t)
         return not stuck
 
-    said = io.StringIO()  # a Python FMU writes its messages to standard error of this process
+    terminal, said = sys.stderr, io.StringIO()  # a Python FMU writes its messages to standard error of this process
     try:
         with contextlib.redirect_stderr(said):
-            data = fmpy.simulate_fmu(
-                str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
-                input=inputs, step_finished=step_finished, validate=False, logger=logger, debug_logging=True,
-            )  # fmt: skip
-        if data["time"][-1] < t_stop - 1e-6 * t_step:  # a discarded step ends FMPy's simulation without an error
-            raise RuntimeError(f"it stopped at t = {data['time'][-1]:g} s")
+            if controller is not None:
+                curves = {name: _curve(variables[name], table["time"], column) for name, column in table.items() if name != "time"}
+                usual = float(experiment.tolerance) if experiment and experiment.tolerance else None
+                t = times(t_start, t_stop, t_step)
+                signals, driven = run_controlled(
+                    fmu, description, t, values, curves, usual if tolerance is None else tolerance, controller, period, progress, complaints.append,
+                    cautions.append, terminal,
+                )  # fmt: skip
+            else:
+                data = fmpy.simulate_fmu(
+                    str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
+                    input=inputs, step_finished=step_finished, validate=False, logger=logger, debug_logging=True,
+                )  # fmt: skip
+                t = np.asarray(data["time"])
+                signals = {n: np.asarray(data[n], dtype=float) for n in data.dtype.names if n != "time"}
+                driven = _driven(variables, inputs, values, t)
+        if t[-1] < t_stop - 1e-6 * t_step:  # a discarded step ends FMPy's simulation without an error
+            raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
+    except UserError:
+        raise
     except Exception as error:
         own = [line.partition("] ")[2] for line in said.getvalue().splitlines() if line.startswith("[")]
         raise UserError(f"{Path(fmu).name} did not run to the end: {(own or complaints or [str(error)])[-1]}") from None
     for text in first_of_each(cautions)[:WARNINGS_SHOWN]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    names = [n for n in data.dtype.names if n != "time"]
     return Result(
-        description.modelName, np.asarray(data["time"]), {n: np.asarray(data[n], dtype=float) for n in names},
-        {n: shown_as(variables[n], description) for n in names}, constants_of(description, values), seen_mechanism(fmu),
-        _driven(variables, inputs, values, np.asarray(data["time"])),
+        description.modelName, t, signals, {n: shown_as(variables[n], description) for n in signals}, constants_of(description, values), seen_mechanism(fmu),
+        driven,
     )  # fmt: skip
 
 
@@ -252,10 +292,8 @@ def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
         return Absent(f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}")
 
 
-def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:
-    """The table of inputs over time; inputs that are not in it keep their start values."""
-    if file is None:
-        return None
+def _read_table(file: str | Path, variables: Mapping[str, Any]) -> dict[str, list[float]]:
+    """The columns of a table of inputs over time: `time`, and inputs by name."""
     try:
         with Path(file).open(newline="", encoding="utf-8") as stream:
             rows = [row for row in csv.reader(stream) if row]
@@ -271,12 +309,24 @@ def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: 
     table = {name: [_cell(file, row, names, k) for row in rows[1:]] for k, name in enumerate(names)}
     if np.any(np.diff(table["time"]) < 0):
         raise UserError(f"{file}: time goes back")
-    for name, variable in inputs.items():
-        table.setdefault(name, [float(values.get(name, variable.start or 0.0))] * (len(rows) - 1))
-    data = np.zeros(len(rows) - 1, dtype=[(name, float) for name in table])
-    for name, column in table.items():
+    return table
+
+
+def _filled(table: Mapping[str, list[float]], variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
+    """The same for FMPy; inputs that are not in the table keep their start values."""
+    rest = [v for v in variables.values() if v.causality == "input" and v.name not in table]
+    columns = {**table, **{v.name: [float(values.get(v.name, v.start or 0.0))] * len(table["time"]) for v in rest}}
+    data = np.zeros(len(table["time"]), dtype=[(name, float) for name in columns])
+    for name, column in columns.items():
         data[name] = column
     return data
+
+
+def _curve(variable: Any, at: Sequence[float], column: Sequence[float]) -> Callable[[float], float]:
+    """A column of the table as a function of time: interpolated where the input is continuous, held otherwise, as FMPy does."""
+    if variable.type == "Real" and variable.variability != "discrete":
+        return lambda t: float(np.interp(t, at, column))
+    return lambda t: column[max(int(np.searchsorted(at, t, side="right")) - 1, 0)]
 
 
 def _driven(variables: Mapping[str, Any], inputs: np.ndarray | None, values: Mapping[str, Any], t: np.ndarray) -> dict[str, np.ndarray]:

@@ -65,7 +65,7 @@ class Slave(Protocol):
 class LocalSlave:
     """An FMU in this process; `hear` is told its messages about failures, `warn` its warnings."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None]):
+    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None):
         self._running = False
         self._folder = fmpy.extract(origin.file)
         self._fmu = fmi2.FMU2Slave(guid=origin.guid, unzipDirectory=self._folder, modelIdentifier=origin.model_identifier, instanceName=origin.name)
@@ -100,8 +100,8 @@ class LocalSlave:
     def set(self, kind: str, reference: int, value: Any) -> None:
         getattr(self._fmu, f"set{'Integer' if kind == 'Enumeration' else kind}")([reference], [value])
 
-    def enter_initialization(self) -> None:
-        self._fmu.setupExperiment(startTime=0.0)
+    def enter_initialization(self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None) -> None:
+        self._fmu.setupExperiment(startTime=start, tolerance=tolerance, stopTime=stop)
         self._fmu.enterInitializationMode()
 
     def exit_initialization(self) -> None:
