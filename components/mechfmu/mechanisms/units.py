@@ -184,5 +184,5 @@ def in_unit(text: str, wanted: Unit) -> float:
     if given.exponents != wanted.exponents:
         if not wanted.exponents:
             raise UserError("it has no unit: give a plain number")
-        raise UserError(f"{name} does not fit: it is in {wanted.name}")
+        raise UserError(f"{name} does not fit its unit, which is {wanted.name}")
     return number if name == wanted.name else number * (given.factor / wanted.factor)
