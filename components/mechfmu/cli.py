@@ -256,8 +256,10 @@ def seconds(text: str) -> float:
     """A time on the command line: 0.5, 500ms, 2min."""
     try:
         return in_unit(text, unit("s"))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text}: {error if isinstance(error, UserError) else 'must be a number of seconds, or one with a unit such as 5ms'}") from None
+    except UserError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: must be a number of seconds, or one with a unit such as 5ms") from None
 
 
 def complete(argument: argparse.Action) -> None:
@@ -374,7 +376,7 @@ def _table(*headings: str) -> Table:
 
 def _print_table(table: Table) -> None:
     """In a terminal as wide as that is, in a pipe as wide as it must be."""
-    OUT.print(table, **({} if OUT.is_terminal else {"width": ANY_WIDTH, "crop": False}))
+    OUT.print(table, width=None if OUT.is_terminal else ANY_WIDTH, crop=OUT.is_terminal)
 
 
 def _plain(text: str) -> str:

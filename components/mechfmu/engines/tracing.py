@@ -37,7 +37,7 @@ def numpy_mode() -> Iterator[None]:
 
 @contextmanager
 def conversions_refused() -> Iterator[None]:
-    """A Mistake where a symbol is made a plain number, which CasADi does without a word and with NaN: by math.sin(s), float(s), or a[i] = s in a NumPy array."""
+    """A Mistake where a symbol is made a plain number, by math.sin(s), float(s) or a[i] = s; CasADi gives NaN there, without a word."""
     names = ("__float__", "__int__")
     before = {name: getattr(casadi.SX, name) for name in names}
 

@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .drawing import Drawing, from_strokes
-from .errors import Mistake, UserError, explained, near
+from .errors import Mistake, explained
+from .errors import UserError as UserError  # mechanisms take it from here
+from .errors import near as near
 from .table import Row, Scalar, Table
 from .units import in_unit, unit
 

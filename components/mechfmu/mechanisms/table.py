@@ -164,7 +164,7 @@ class Layout:
         """The flat vector made of its named parts; every part must be given."""
         for symbol in values:
             if symbol not in self._parts:
-                raise Mistake(f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it has: {', '.join(self._parts) or 'nothing'})")
+                raise Mistake(f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it takes: {', '.join(self._parts)})")
         if missing := [symbol for symbol in self._parts if symbol not in values]:
             raise Mistake(f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (it takes: {', '.join(self._parts)})")
         for symbol, value in values.items():

@@ -110,7 +110,8 @@ def _factors(name: str) -> list[tuple[str, int]]:
         for factor in part.split(".") if part or sign == 1 or slash else ():
             match = re.fullmatch(r"([^\W\d]+|1)(-?\d+)?", factor)
             if not match or match[2] in ("0", "-0"):
-                raise UserError(f"unit {name}: {factor or 'a symbol is missing'}{' is not a unit' if factor else ''} (units look like this: N.m, kg.m2, J/(kg.K), 1/s)")
+                wrong_part = f"{factor} is not a unit" if factor else "a symbol is missing"
+                raise UserError(f"unit {name}: {wrong_part} (units look like this: N.m, kg.m2, J/(kg.K), 1/s)")
             found.append((match[1], sign * int(match[2] or 1)))
     return found
 

@@ -57,6 +57,12 @@ class Result:
         end = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
         return f"<Result of {self.title}: {len(self.t)} points{end}, {len(self.signals)} signals>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: one plot and the player."""
+        from .notebook import html_of
+
+        return html_of(self)
+
     @property
     def names(self) -> list[str]:
         return list(self.signals)

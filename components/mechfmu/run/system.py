@@ -126,9 +126,7 @@ class System:
             port = Port.of(name)
             if port in targets:
                 raise UserError(f"{port} cannot be set: it is connected")
-            found[port] = start_value(
-                self.variable(port), value, self.variables[port.component], self.descriptions[port.component].unitDefinitions
-            )
+            found[port] = start_value(self.variable(port), value, self.variables[port.component], self.descriptions[port.component].unitDefinitions)
         return found
 
     def variable(self, port: Port) -> ScalarVariable:
