@@ -16,7 +16,6 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
 from gallery import FIRST, benchmarks
 
-from mechfmu.mechanisms.units import UNITS
 from mechfmu.run.simulate import simulate_fmu
 
 ROOT = Path(__file__).parents[1]
@@ -117,10 +116,6 @@ def test_every_tutorial_ends_with_what_the_fmu_computes(workplace: Path) -> None
     result = simulate_fmu(workplace / "out" / "LinkChain.fmu", stop=5.0, start=start)
     assert len(start) == 2 and "--stop 5 " in command
     assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [[f"{result['tip.x'][-1]:.5f}"]]
-
-
-def test_all_units_are_listed() -> None:
-    assert f"\n{'  '.join(UNITS)}\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:

@@ -65,16 +65,17 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _place(error: BaseException, owner: type) -> str:
-    """file:line of the innermost line of the mechanism: in its own folder, or else in any text that is not a library's."""
+    """file:line of the innermost line of the mechanism: in its own folder."""
     home = getattr(sys.modules.get(owner.__module__), "__file__", None)
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    own = [f for f in frames if home and f[0].parent == Path(home).parent]
-    other = [f for f in frames if PACKAGE not in f[0].parents and not {"casadi", "numpy", "importlib"} & set(f[0].parts) and f[0].suffix == ".py"]
+    if home:
+        found = [f for f in frames if f[0].parent == Path(home).parent]
+    else:  # a class of a notebook
+        found = [f for f in frames if PACKAGE not in f[0].parents and not {"casadi", "numpy"} & set(f[0].parts)]
     if function := getattr(error, "function", None):
         code = getattr(function, "__func__", function).__code__
         return place(code.co_filename, code.co_firstlineno)
-    found = (own or other)[-1:]
-    return place(*found[0]) if found else ""
+    return place(*found[-1]) if found else ""
 
 
 def place(file: str | Path, line: int | None) -> str:
@@ -114,7 +115,9 @@ def explanation(error: BaseException) -> str:
         return f"{text}; None and np.newaxis as an index are not followed: use np.reshape"
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r} here"
-    if re.search(r"[Dd]imension mismatch|number of elements must remain|mismatched shape|shapes? .*not (aligned|match)|could not broadcast|same shape", text):
+    if re.search(
+        r"[Dd]imension mismatch|number of elements must remain|mismatched shape|shapes? .*not (aligned|match)|could not (be )?broadcast|same shape", text
+    ):
         return f"the shapes do not fit: {text}"
     return f"{type(error).__name__}: {text}"
 
