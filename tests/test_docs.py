@@ -16,6 +16,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
 from gallery import FIRST, benchmarks
 
+from mechfmu.cli import main
 from mechfmu.run.simulate import simulate_fmu
 
 ROOT = Path(__file__).parents[1]
@@ -95,6 +96,15 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
                     run([sys.executable, "-m", "mechfmu", *files], folder)
                 else:
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
+
+
+def test_messages_in_the_readme_are_those_that_are_told(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(workplace)
+    shown = re.findall(r"^\$ mechfmu (.*)\n(mechfmu .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) >= 2
+    for command, message in shown:
+        assert main(shlex.split(command)) == 2
+        assert capsys.readouterr().err == f"{message}\n"
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def test_energy_of_the_example_is_kept(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted", "number"),
     (
-        ("0.5", "rad", 0.5), ("30deg", "rad", np.pi / 6), ("5 mm", "m", 0.005), ("2000rpm", "rad/s", 2000 * np.pi / 30), ("1e3mA", "A", 1.0), ("-2kN.m", "N.m", -2000.0),
-        ("1.5H", "mH", 1500.0), ("90deg/s", "rad/s", np.pi / 2), ("36km/h", "m/s", 10.0), ("7V.s/rad", "N.m.s/(A.s.rad)", 7.0),
+        ("0.5", "rad", 0.5), ("30deg", "rad", np.pi / 6), ("5 mm", "m", 0.005), ("2000rpm", "rad/s", 2000 * np.pi / 30), ("1e3mA", "A", 1.0),
+        ("-2kN.m", "N.m", -2000.0), ("1.5H", "mH", 1500.0), ("90deg/s", "rad/s", np.pi / 2), ("36km/h", "m/s", 10.0), ("7V.s/rad", "N.m.s/(A.s.rad)", 7.0),
     ),
 )  # fmt: skip
 def test_a_value_is_converted_to_the_unit_of_its_variable(text: str, wanted: str, number: float) -> None:
@@ -170,7 +170,7 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
     "a misspelt function": ("np.sin(x.q)", "np.sinn(x.q)", "sinn", "numpy has no sinn; did you mean sin?"),
     "np.array of symbols": (PACK, "return np.array([x.w, dw, di, 0.0, 0.0])", "np.array([x.w", "np.array cannot hold symbols: use np.stack"),
     "a new axis": ("(1), L in mH", "(1)\n        di = np.stack([di])[None, :][0]", "None", "None and np.newaxis as an index are not followed: use np.reshape"),
-    "a missing function": ("def outputs", "def output", "class Motor", "class MotorPendulum has no function outputs(self, t, x, d, u, p); did you mean output?"),
+    "a missing function": ("def outputs", "def output", "class Motor", "has no function outputs(self, t, x, d, u, p); did you mean output?"),
     "missing arguments": ("def outputs(self, t: Array, ", "def outputs(self, ", "def outputs", "must be outputs(self, t, x, d, u, p)"),
     "a syntax error": ("/ p.J  #", "/ p.J)  #", "/ p.J)", "unmatched ')': `dw = "),
     "a missing comma": ("above=0.0),\n", "above=0.0)\n", "motor.resistance", "invalid syntax. Perhaps you forgot a comma?"),
@@ -187,7 +187,7 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
     "a start in quotes": ("start=0.3", 'start="0.3"', 'start="0.3"', "K: start = '0.3': must be a number"),
     "two equal names": ('"motor.inductance"', '"motor.resistance"', "def rows", "two variables have the name motor.resistance: names must differ"),
     "two equal symbols": ('Row("L"', 'Row("R"', "def rows", "there are two rows R of the role parameter: each needs a symbol of its own"),
-    "a misspelt name in the drawing": ('value("shaft.angle")', 'value("shaft.angel")', "shaft.angel", "there is no variable shaft.angel; did you mean shaft.angle?"),
+    "a misspelt name in the drawing": ('("shaft.angle")', '("shaft.angel")', "shaft.angel", "there is no variable shaft.angel; did you mean shaft.angle?"),
     "a crooked stroke": ("[0.0, length * np.sin(q)]", "[length * np.sin(q)]", "def strokes", "stroke 1: must be a pair x, y of arrays of the same length"),
 }  # fmt: skip
 
