@@ -74,11 +74,11 @@ def main() -> int:
     state, fresh = sources(), "--fresh" in sys.argv[1:]
     reports = [] if fresh else last_reports(state)
     if reports:
-        console.print(f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}", markup=False)
+        console.print(f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}", markup=False, soft_wrap=True)
     else:
         reports = demonstrate_all()
         KEPT.write_text(json.dumps({"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1))
-    console.print(summary(reports))
+    console.print(summary(reports), width=None if console.is_terminal else 160, crop=console.is_terminal)
     console.print(LEGEND, soft_wrap=True)
     failed = [] if reports_clean(reports) and site_is_new(state) and not fresh else make_site(reports, state)
     console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}", markup=False, soft_wrap=True)
