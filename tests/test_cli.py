@@ -77,9 +77,9 @@ def test_lists_of_variables_fit_80_columns_and_pipes_and_cut_no_word(key: str) -
 def test_a_pipe_gets_a_line_for_every_tenth_of_long_work() -> None:
     """The first half takes no time and gets no line, the second half takes its time; the end has a line of its own elsewhere."""
     now, told = [0.0], list[str]()
-    lines = Lines(told.append, "LinkChain", 20.0, "s", every=2.0, clock=lambda: now[0])
+    lines = Lines(told.append, "LinkChain", 20.0, "s", every=20.0, clock=lambda: now[0])
     for step in range(1, 201):
-        now[0] += 0.1 * (step > 100)
+        now[0] += step > 100
         lines(0.1 * step)
     assert told == [f"LinkChain: {t} of 20 s" for t in (12, 14, 16, 18)]
 
