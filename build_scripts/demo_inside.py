@@ -78,7 +78,7 @@ def main() -> int:
     else:
         reports = demonstrate_all()
         KEPT.write_text(json.dumps({"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1))
-    console.print(summary(reports), width=None if console.is_terminal else 160, crop=console.is_terminal)
+    (console if console.is_terminal else Console(width=160, highlight=False)).print(summary(reports))  # a pipe cuts no word
     console.print(LEGEND, soft_wrap=True)
     failed = [] if reports_clean(reports) and site_is_new(state) and not fresh else make_site(reports, state)
     console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}", markup=False, soft_wrap=True)

@@ -18,9 +18,10 @@ from test_model_description import Description
 from tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTEST
 
 from mechfmu import LinkChain, __version__
-from mechfmu.cli import main
+from mechfmu.cli import _tell_written_or_show, main
 from mechfmu.mechanisms import find, names
 from mechfmu.run.listing import Variable, variable_lines
+from mechfmu.run.result import Shown
 from mechfmu.run.steps import Lines
 
 
@@ -82,6 +83,14 @@ def test_a_pipe_gets_a_line_for_every_tenth_of_long_work() -> None:
         now[0] += step > 100
         lines(0.1 * step)
     assert told == [f"LinkChain: {t} of 20 s" for t in (12, 14, 16, 18)]
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_its_names(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "system.of.many.parts." * 5 + "angle"
+    result = replace(LinkChain(links=1).simulate(stop=0.1), signals={name: np.ones(11)}, shown={name: Shown("deg")})
+    _tell_written_or_show(result)
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "system" in line)
+    assert name in row and "deg" in row and not row.endswith(" ")
 
 
 @pytest.mark.parametrize("kind", ["native"])

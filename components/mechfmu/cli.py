@@ -376,7 +376,7 @@ def _table(*headings: str) -> Table:
 
 def _print_table(table: Table) -> None:
     """In a terminal as wide as that is, in a pipe as wide as it must be."""
-    OUT.print(table, width=None if OUT.is_terminal else ANY_WIDTH, crop=OUT.is_terminal)
+    (OUT if OUT.is_terminal else Console(width=ANY_WIDTH)).print(table)
 
 
 def _plain(text: str) -> str:
