@@ -9,7 +9,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import distributions
 from pathlib import Path
 
 import matplotlib
@@ -33,6 +34,10 @@ from mechfmu.run.result import Result
 from mechfmu.run.simulate import read_description, simulate_fmu
 
 OUT = Path("out")
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = OUT / "demo.json"  # what the last run found
+SITE = OUT / "site" / "index.html"
+FIRST = "link_chain"  # the first picture
 LOOPS = {"cart_controller": "figure2", "computed_torque": "arm_computed_torque", "pid_controller": "exoskeleton_pd"}  # ready systems with something to control
 
 # What a run at the FMU's own tolerance must keep to; a wrong model misses these by orders of magnitude.
@@ -59,67 +64,131 @@ class Report:
     passed: int = 0  # rules of the compliance check
     applied: int = 0
     problems: list[str] = field(default_factory=list)
-    result: Result | None = None
+    simulated: float | None = None  # s
     speed: float | None = None
     energy: float | None = None
     agreement: float | None = None
 
 
 def main() -> int:
-    reports: list[Report] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress:
-        for key in names():
-            try:
-                reports += demonstrate(make(key), progress)
-            except Exception as error:  # one broken mechanism must not hide the others
-                kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-                reports.append(Report(key, problems=[f"{kind}{error}"]))
-    console.print(summary(reports))
-    console.print(LEGEND)
-    with console.status("running the notebooks and writing the site"):
-        site, failed = write_site(OUT, {report.name: facts(report) for report in reports if report.size}, LEGEND)
-    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {site.resolve()}", markup=False, soft_wrap=True)
+    state, fresh = sources(), "--fresh" in sys.argv[1:]
+    reports = [] if fresh else last_reports(state)
+    if reports:
+        console.print(f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}", markup=False, soft_wrap=True)
+    else:
+        reports = demonstrate_all()
+        KEPT.write_text(json.dumps({"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1))
+    (console if console.is_terminal else Console(width=160, highlight=False)).print(summary(reports))  # a pipe cuts no word
+    console.print(LEGEND, soft_wrap=True)
+    failed = [] if reports_clean(reports) and site_is_new(state) and not fresh else make_site(reports, state)
+    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}", markup=False, soft_wrap=True)
     found = [f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)] + failed
     for problem in found:
         console.print(f"FAILED  {problem}", style="red", markup=False, soft_wrap=True)
     return 1 if found else 0
 
 
-def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
-    """Build a mechanism's FMUs of all kinds, examine each, and draw the run of the first if that has changed."""
-    before = {file: file.read_bytes() for file in OUT.glob("*.fmu")}
-    with working(progress, f"{mechanism.name}: build"):
-        files = dict.fromkeys(file for kind in KINDS for file in build(mechanism, OUT, kind=kind))
-    reports = [examine(file, progress) for file in files]
-    for report in reports[1:]:
-        compare(report, reports[0])
-    first, plot = next(iter(files)), OUT / f"{mechanism.name}.png"
-    changed = before.get(first) != first.read_bytes()  # builds are reproducible: the same bytes give the same pictures
-    if reports[0].result and (changed or not plot.exists()):
-        with working(progress, f"{mechanism.name}: draw"):
-            draw(reports[0].result, mechanism, plot)
+def sources() -> dict[str, str]:
+    """Digests of what the FMUs and what the site is made from, the environment included."""
+    found, digest = {}, hashlib.sha256(sys.version.encode())
+    for package in sorted(f"{d.metadata['Name']} {d.version}" for d in distributions()):
+        digest.update(package.encode())
+    for part, places in (("fmus", ("components", "fmu_src", "build_scripts")), ("site", ("docs", "examples", "README.md", "mkdocs.yml"))):
+        for file in sorted(f for place in places for f in ((ROOT / place).rglob("*") if (ROOT / place).is_dir() else (ROOT / place,))):
+            if file.is_file() and not {"__pycache__", "out"} & set(file.relative_to(ROOT).parts) and file.suffix != ".pyc":
+                digest.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
+        found[part] = digest.hexdigest()
+    return found
+
+
+def fingerprints() -> dict[str, str]:
+    """Digests of the FMUs that were written, and of the pictures."""
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(OUT.iterdir()) if f.suffix in (".fmu", ".png", ".html")}
+
+
+def last_reports(state: dict[str, str]) -> list[Report]:
+    """The reports of the last run, when nothing was wrong then and neither the sources nor the files have changed since."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        last = json.loads(KEPT.read_text())
+        reports = [Report(**r) for r in last["reports"]]
+        if last["fmus"] == state["fmus"] and last["files"] == fingerprints() and reports_clean(reports):
+            return reports
+    return []
+
+
+def reports_clean(reports: list[Report]) -> bool:
+    return not any(r.invalid or r.problems for r in reports)
+
+
+def site_is_new(state: dict[str, str]) -> bool:
+    stamp = OUT / "site.sha256"
+    return SITE.exists() and stamp.exists() and stamp.read_text() == state["site"]
+
+
+def make_site(reports: list[Report], state: dict[str, str]) -> list[str]:
+    """What is wrong with the notebooks; the site is written."""
+    with console.status("running the notebooks and writing the site"):
+        _, failed = write_site(OUT, {report.name: facts(report) for report in reports if report.size}, LEGEND)
+    if not failed:
+        (OUT / "site.sha256").write_text(state["site"])
+    return failed
+
+
+def demonstrate_all() -> list[Report]:
+    """Every mechanism, the quickest to draw first: a picture is there at once."""
+    reports: list[Report] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        for key in sorted(names(), key=lambda key: (key != FIRST, key in LOOPS)):
+            try:
+                reports += demonstrate(make(key), progress)
+            except Exception as error:  # one broken mechanism must not hide the others
+                kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+                reports.append(Report(key, problems=[f"{kind}{error}"]))
     return reports
 
 
-def examine(file: Path, progress: Progress) -> Report:
-    """Validate and simulate an FMU, and check its energy balance."""
-    report = Report(file.name, file.stat().st_size, invalid=validate_fmu(str(file)))
-    with working(progress, f"{file.name}: check"):
-        findings, report.applied, report.passed = checked(file)
-    report.invalid += findings
+def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
+    """Build a mechanism's FMUs of all kinds, run them, draw the run of the first if that has changed, and examine each."""
+    before = {file: file.read_bytes() for file in OUT.glob("*.fmu")}
+    runs: dict[Path, Result | None] = {}
+    reports = []
+    plot = OUT / f"{mechanism.name}.png"
+    for kind in KINDS:
+        with working(progress, f"{mechanism.name}: build, {kind}"):
+            files = build(mechanism, OUT, kind=kind)
+        for file in files:
+            report = Report(file.name, file.stat().st_size)
+            reports.append(report)
+            result = runs[file] = run(file, report, progress)
+            changed = before.get(file) != file.read_bytes()  # builds are reproducible: the same bytes give the same pictures
+            if len(runs) == 1 and result and (changed or not plot.exists()):
+                with working(progress, f"{mechanism.name}: draw {plot}"):
+                    draw(result, mechanism, plot)
+    first, *others = runs.values()
+    for report, other in zip(reports[1:], others, strict=True):
+        compare(report, reports[0], other, first)
+    for file, report in zip(runs, reports, strict=True):
+        with working(progress, f"{file.name}: check"):
+            findings, report.applied, report.passed = checked(file)
+        report.invalid += [*validate_fmu(str(file)), *findings]
+    return reports
+
+
+def run(file: Path, report: Report, progress: Progress) -> Result | None:
+    """Simulate an FMU, and check its energy balance."""
     try:
         with working(progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)) as task:
             clock = Clock(progress, task)
-            result = report.result = simulate_fmu(file, progress=clock)
+            result = simulate_fmu(file, progress=clock)
     except UserError as error:
         report.problems.append(str(error))
-        return report
-    report.speed = clock.speed
+        return None
+    report.simulated, report.speed = float(result.t[-1]), clock.speed
     report.energy = energy_error(result)
     if report.energy is not None and not report.energy < ENERGY_LIMIT:
         report.problems.append(f"energy balance: error {report.energy:.1e}, allowed {ENERGY_LIMIT:g}")
-    return report
+    return result
 
 
 def checked(file: Path) -> tuple[list[str], int, int]:
@@ -141,9 +210,11 @@ def checked(file: Path) -> tuple[list[str], int, int]:
 @contextmanager
 def working(progress: Progress, title: str, total: float | None = None) -> Iterator[TaskID]:
     """One line of the display: a bar up to `total`, or one that only shows that there is work."""
-    task = progress.add_task(title, total=total)
+    task, began = progress.add_task(title, total=total), time.monotonic()
     try:
         yield task
+        if not console.is_terminal:  # in a pipe or a log: a line for each finished step
+            console.print(f"{title}: {time.monotonic() - began:.1f} s", markup=False, soft_wrap=True)
         progress.update(task, total=total or 1.0, completed=total or 1.0)
     finally:
         progress.stop_task(task)
@@ -179,8 +250,8 @@ def energy_error(result: Result) -> float | None:
     return float(np.max(np.abs(balance - balance[0])) / moved)
 
 
-def compare(report: Report, first: Report) -> None:
-    a, b = report.result, first.result
+def compare(report: Report, first: Report, a: Result | None, b: Result | None) -> None:
+    """How far an FMU's run is from that of the mechanism's first FMU."""
     if a is None or b is None:
         return
     if set(a.names) != set(b.names) or a.t.shape != b.t.shape:
@@ -211,7 +282,7 @@ def facts(r: Report) -> dict[str, str]:
         "size": "-" if r.size is None else f"{r.size / 1000:.0f} kB",
         "valid": "-" if r.size is None else "no" if r.invalid else "yes",
         "checked": f"{r.passed}/{r.applied}" if r.applied else "-",
-        "simulated": f"{r.result.t[-1]:g} s" if r.result else "failed",
+        "simulated": "failed" if r.simulated is None else f"{r.simulated:g} s",
         "speed": "-" if r.speed is None else f"{r.speed:.0f} x",
         "energy": "-" if r.energy is None else f"{r.energy:.0e}",
         "agreement": "-" if r.agreement is None else f"{r.agreement:.0e}",
@@ -223,7 +294,7 @@ def summary(reports: list[Report]) -> Table:
     for title in ("FMU", *facts(Report(""))):
         table.add_column(title, no_wrap=True)
     for r in reports:
-        good = {"valid": not r.invalid, "checked": r.passed == r.applied, "simulated": r.result is not None}
+        good = {"valid": not r.invalid, "checked": r.passed == r.applied, "simulated": r.simulated is not None}
         cells = {title: f"[{'green' if good[title] else 'red'}]{text}[/]" if title in good and text != "-" else text for title, text in facts(r).items()}
         table.add_row(r.name, *cells.values())
     return table

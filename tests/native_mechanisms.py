@@ -28,7 +28,7 @@ class TwoBalls(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         return (
             Row("g", "gravity", "parameter", "acceleration of gravity", "m/s2", start=10.0, above=0.0),
-            Row("e", "restitution", "parameter", "speed after an impact over speed before it", start=0.5, above=0.0),
+            Row("e", "restitution", "parameter", "speed after an impact over speed before it", "1", start=0.5, above=0.0),
             Row("y0", "ball[{k}].height_start", "parameter", "height of ball {k} at the start", "m", 2, (1.3, 0.7), above=0.0),
             Row("y", "ball[{k}].height", "state", "height of ball {k}", "m", 2),
             Row("v", "ball[{k}].velocity", "state", "velocity of ball {k}, upwards", "m/s", 2),
@@ -72,7 +72,7 @@ class Driven(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         return (
-            Row("k", "spring", "parameter", "stiffness of the spring, in N/m", start=4.0, min=0.0),
+            Row("k", "spring", "parameter", "stiffness of the spring, in N/m", "1", start=4.0, min=0.0),
             Row("a", "drive.amplitude", "parameter", "amplitude of the drive", "N", start=1.5),
             Row("w", "drive.rate", "parameter", "angular rate of the drive", "rad/s", start=3.0),
             Row("gear", "gear", "parameter", "how many times the input acts", start=2, min=1, max=3, kind="Integer"),

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+from base64 import b64decode
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +18,11 @@ from test_model_description import Description
 from tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTEST
 
 from mechfmu import LinkChain, __version__
-from mechfmu.cli import main
+from mechfmu.cli import _tell_written_or_show, main
 from mechfmu.mechanisms import find, names
+from mechfmu.run.listing import Variable, variable_lines
+from mechfmu.run.result import Shown
+from mechfmu.run.steps import Lines
 
 
 def read(file: Path) -> np.ndarray:
@@ -52,8 +60,59 @@ def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeyp
     assert main(["list", "exoskeleton", "--option", "leg1=3"]) == 0
     text = capsys.readouterr().out
     assert "leg1    │ 3 " in text and "(default: 2)" in text and "prescribed" in text and "number of links in leg 1" in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, text.partition("parameter\n")[0].splitlines())) <= 80
     assert main(["list", "--option", "leg1=3"]) == 2
+
+
+@pytest.mark.parametrize("key", names())
+def test_lists_of_variables_fit_80_columns_and_pipes_and_cut_no_word(key: str) -> None:
+    table = find(key)().table
+    rows = [Variable(s.name, s.role, s.unit, f"{s.start:g}", s.description) for s in table.of("parameter", "input", "state", "output")]
+    narrow, piped = variable_lines(rows, 80), variable_lines(rows, None)
+    words = [word for row in rows for text in (row.name, row.unit, row.start, row.meaning) for word in text.split()]
+    assert max(map(len, narrow)) <= 80
+    assert sorted(" ".join(narrow).split()) == sorted(" ".join(piped).split()) == sorted([*words, *{r.causality for r in rows}])
+    assert len(piped) == len(rows) + len({r.causality for r in rows})
+
+
+def test_a_pipe_gets_a_line_for_every_tenth_of_long_work() -> None:
+    """The first half takes no time and gets no line, the second half takes its time; the end has a line of its own elsewhere."""
+    now, told = [0.0], list[str]()
+    lines = Lines(told.append, "LinkChain", 20.0, "s", every=20.0, clock=lambda: now[0])
+    for step in range(1, 201):
+        now[0] += step > 100
+        lines(0.1 * step)
+    assert told == [f"LinkChain: {t} of 20 s" for t in (12, 14, 16, 18)]
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_its_names(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "system.of.many.parts." * 5 + "angle"
+    result = replace(LinkChain(links=1).simulate(stop=0.1), signals={name: np.ones(11)}, shown={name: Shown("deg")})
+    _tell_written_or_show(result)
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "system" in line)
+    assert name in row and "deg" in row and not row.endswith(" ")
+
+
+@pytest.mark.parametrize("kind", ["native"])
+def test_quiet_and_verbose(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["simulate", str(fmu(links=2)), "--stop", "500ms", "-o", str(tmp_path / "result.csv")]
+    assert main(run) == 0
+    usual = capsys.readouterr().out
+    assert usual.splitlines() == ["LinkChain: 50 steps to t = 0.5 s", f"wrote {tmp_path / 'result.csv'}"]
+    assert main([*run, "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main([*run, "-v"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line not in usual] == [f"LinkChain: {k / 20:g} of 0.5 s" for k in range(1, 10)]
+
+
+def test_a_result_in_a_notebook_is_one_plot_and_the_player() -> None:
+    html = LinkChain(links=3).simulate(stop=0.5)._repr_html_()
+    assert html.count("<img") == html.count("<iframe") == 1
+    assert len(html) < 4_000_000
+    packed = re.search(r'atob\("([A-Za-z0-9+/=]+)"\)', unescape(html))
+    assert packed and 'id="play"' in gzip.decompress(b64decode(packed[1])).decode()
+    without = replace(LinkChain(links=1).simulate(stop=0.1), mechanism=None)._repr_html_()
+    assert "<img" in without and "<iframe" not in without
 
 
 @pytest.mark.parametrize("kind", ["native"])
@@ -69,10 +128,10 @@ def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_build(kind: str, tmp_path: Path) -> None:
     options = ["--option", "links=2", "--option", "base=moving", "--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
-    text = done("build", "link_chain", "-o", "new/folder", "--kind", kind, *options, folder=tmp_path)
-    (file,) = (tmp_path / "new" / "folder").iterdir()
+    text = done("build", "link_chain", "-o", "folder", "--kind", kind, *options, folder=tmp_path)
+    (file,) = (tmp_path / "folder").iterdir()
     assert file.name == {"native": "LinkChain.fmu", "python": "LinkChain.python.fmu"}[kind]
-    assert f"wrote new/folder/{file.name}" in text.replace("\n", "")
+    assert f"wrote folder/{file.name}" in text.replace("\n", "")
     typed = Description(file).typed
     assert float(typed["joint[1].angle_start"]["start"]) == 0.5
     assert float(typed["tip.force_x"]["start"]) == 2.0

@@ -32,17 +32,24 @@ BUILD = {
     "words as number": (["link_chain", "--start", "gravity=much"], ("gravity", "much", "number")),
     "massless end": (["link_chain", "--option", "links=1", "--start", "link[1].com=0", "--start", "link[1].inertia=0"], ("last link", "inertia")),
     "folder below a file": (["link_chain", "-o", "file/out"], ("file/out", "cannot write")),
+    "folders that are not there": (
+        ["link_chain", "-o", "folde/a/b"],
+        ("there is no folder folde (only the last level of a path is made); did you mean folder?",),
+    ),
+    "another quantity": (["link_chain", "--start", "joint[1].angle_start=5mm"], ("joint[1].angle_start = 5mm: mm does not fit its unit, which is rad",)),
 }
 
 
 @pytest.mark.parametrize(("arguments", "words"), BUILD.values(), ids=BUILD.keys())
 def test_build(arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file is no folder")
+    (tmp_path / "folder").mkdir()
     refused("build", *arguments, folder=tmp_path, words=words)
 
 
 def test_unknown_command(tmp_path: Path) -> None:
-    refused("bulid", folder=tmp_path, words=("bulid", "build"))
+    refused("bulid", folder=tmp_path, words=("there is no command bulid; did you mean build?",))
+    refused("build", "link_chain", "--outptu", "x", folder=tmp_path, words=("--outptu x; did you mean --output?",))
 
 
 SIMULATE = {
@@ -53,6 +60,8 @@ SIMULATE = {
     "state": (["--set", "joint[1].angle=0.5"], ("joint[1].angle cannot be set", "joint[1].angle_start")),
     "output": (["--set", "tip.x=1"], ("tip.x", "set")),
     "stop in words": (["--stop", "soon"], ("--stop", "soon")),
+    "another quantity": (["--set", "link[1].mass=5mm"], ("link[1].mass = 5mm: mm does not fit its unit, which is kg",)),
+    "stop in metres": (["--stop", "5mm"], ("--stop", "5mm", "which is s")),
     "negative stop": (["--stop=-1"], ("stop time -1",)),
     "no step": (["--step", "0"], ("step 0", "greater than 0")),
     "negative step": (["--step=-0.1"], ("step -0.1", "greater than 0")),

@@ -16,7 +16,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
 from gallery import FIRST, benchmarks
 
-from mechfmu.mechanisms.units import UNITS
+from mechfmu.cli import main
 from mechfmu.run.simulate import simulate_fmu
 
 ROOT = Path(__file__).parents[1]
@@ -98,6 +98,15 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
 
 
+def test_messages_in_the_readme_are_those_that_are_told(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(workplace)
+    shown = re.findall(r"^\$ mechfmu (.*)\n(mechfmu .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) >= 2
+    for command, message in shown:
+        assert main(shlex.split(command)) == 2
+        assert capsys.readouterr().err == f"{message}\n"
+
+
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
@@ -117,10 +126,6 @@ def test_every_tutorial_ends_with_what_the_fmu_computes(workplace: Path) -> None
     result = simulate_fmu(workplace / "out" / "LinkChain.fmu", stop=5.0, start=start)
     assert len(start) == 2 and "--stop 5 " in command
     assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [[f"{result['tip.x'][-1]:.5f}"]]
-
-
-def test_all_units_are_listed() -> None:
-    assert f"\n{'  '.join(UNITS)}\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:

@@ -368,6 +368,18 @@ def test_nothing_of_a_mechanisms_own_drawing_is_clipped(browser: Browser, tmp_pa
         assert clipped == [], key
 
 
+def test_the_player_in_a_notebook_plays(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><body>{chain()._repr_html_()}</body>", encoding="utf-8")
+    browser.size(1280, 800)
+    browser.open(tmp_path / "notebook.html")
+    browser.driver.switch_to.frame(browser.all("iframe")[0])
+    browser.wait(lambda: len(browser.all("#stage .trace")) > 0, "the mechanism is not drawn")
+    (before,) = (e.text for e in browser.all("#time"))
+    browser.all("#play")[0].click()
+    browser.wait(lambda: browser.all("#time")[0].text != before, "it does not play")
+    assert browser.errors() == []
+
+
 # --- plots ------------------------------------------------------------------------------------------------------------------
 
 

@@ -41,7 +41,7 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     (
         (("new", "Heavy"), ("small letters",)), (("new", "2fast"), ("small letters",)), (("new", "a-b"), ("small letters",)),
         (("new", "numpy"), ("means something else in Python",)), (("new", "class"), ("means something else in Python",)),
-        (("new", "link_chain"), ("there is a mechanism link_chain already",)), (("build", "empty"), ("has no file model.py",)),
+        (("new", "link_chain"), ("there is a mechanism link_chain already",)), (("build", "empty"), ("model.py is missing",)),
     ),
 )  # fmt: skip
 def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ from mechfmu.core.rotations import from_quaternion
 from mechfmu.core.separate_bodies import Bodies
 from mechfmu.core.tree import Body, Joint, ModelError, Tree
 from mechfmu.core.wittenburg import AT_REST, Base, Equations, Graph, JointLoads, equations, graph, joint_loads
-from mechfmu.engines.tracing import numpy_mode, refuse_nan
+from mechfmu.engines.tracing import has_nan, numpy_mode
 
 GOLDEN_DATA = Path(__file__).parent / "golden"
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())["variants"]
@@ -313,6 +313,6 @@ def test_the_equations_can_be_recorded_with_symbols(seed: int) -> None:
     with numpy_mode():
         recorded = results(*(np.reshape(s, value.shape) for s, value in zip(symbols, values, strict=True)))
         function = casadi.Function("wittenburg", symbols, [casadi.SX(np.reshape(r, (-1,))) for r in recorded])
-    refuse_nan(function)
+    assert not has_nan(function)
     for found, wanted in zip(function(*(value.ravel() for value in values)), results(*values), strict=True):
         assert off_by(found.full().ravel(), np.ravel(wanted)) < ENGINES

@@ -6,28 +6,30 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import argcomplete
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.tree import Tree as RichTree
 
 from . import __version__, mechanisms
 from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
+from .mechanisms.units import in_unit, unit
+from .run.steps import Talk
 
+ANY_WIDTH = 10_000  # columns: wider than any name
 DUST = 1e-12  # what rounding leaves of a zero, relative
 PICTURES = (".png", ".svg", ".pdf", ".html")
 
 OUT = Console()
-ERR = Console(stderr=True)
+TALK = Talk()
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,15 +38,43 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def of(self, command: str | None) -> Parser:
+        """The parser of a command."""
+        found = [a.choices[command] for a in self._actions if isinstance(a.choices, dict) and command in a.choices]
+        return found[0] if found else self
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{near(unknown[0].partition('=')[0], self._option_string_actions)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.dest == "command" and value not in (action.choices or ()):
+            self.error(f"there is no command {value}{near(value, action.choices)}")
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"there is no {value}{near(value, action.choices)} (choose from {', '.join(map(str, action.choices))})")
+
+
+class Command(Parser):
+    """A subcommand, with the flags that all of them have."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        self.add_argument("-q", "--quiet", action="store_true", help="say nothing but results and errors")
+        self.add_argument("-v", "--verbose", action="store_true", help="say every step and how long it took")
+        self.add_argument("--traceback", action="store_true", help="show where in the program an error came up")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 findings (check), 2 bad input."""
     parser = make_parser()
     argcomplete.autocomplete(parser)
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.of(options.command).refuse(unknown)
     if not hasattr(options, "run"):
         parser.print_help()
         return 0
+
+    TALK.quiet, TALK.verbose = options.quiet, options.verbose
 
     def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None) -> None:
         print(f"mechfmu {options.command}: warning: {message}", file=sys.stderr)
@@ -55,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = show
             status: int | None = options.run(options)
     except UserError as error:
+        if options.traceback:
+            traceback.print_exception(error)
         print(f"mechfmu {options.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -66,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def make_parser() -> Parser:
     parser = Parser(prog="mechfmu", description="Mechanism models as FMI units.", epilog="example: mechfmu build link_chain --option links=3 -o out")
     parser.add_argument("--version", action="version", version=f"mechfmu {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Command)
 
     c = commands.add_parser(
         "list",
@@ -140,8 +172,8 @@ def make_parser() -> Parser:
         epilog='example: mechfmu simulate out/LinkChain.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
     )  # fmt: skip
     c.add_argument("fmu", metavar="FMU", help="the FMU file")
-    c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the FMU's own)")
-    c.add_argument("--step", type=float, metavar="H", help="communication step in s (default: the FMU's own)")
+    c.add_argument("--stop", type=seconds, metavar="T", help="stop time in s (default: the FMU's own)")
+    c.add_argument("--step", type=seconds, metavar="H", help="communication step in s (default: the FMU's own)")
     c.add_argument("--tolerance", type=float, metavar="TOL", help="relative tolerance (default: the FMU's own)")
     c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
     c.add_argument("--input", metavar="CSV", help="inputs over time: a column time and a column for each input")
@@ -158,8 +190,8 @@ def make_parser() -> Parser:
         '--connect "plant.joint[1].angle=control.measurement[1]" --connect "control.output[1]=plant.joint[1].torque"',
     )  # fmt: skip
     c.add_argument("system", nargs="+", metavar="SYSTEM", help="an .ssp file to run; or new and an .ssp file to write")
-    c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the system's own)")
-    c.add_argument("--step", type=float, metavar="H", help="communication step in s, which is divided where that is needed (default: the system's own)")
+    c.add_argument("--stop", type=seconds, metavar="T", help="stop time in s (default: the system's own)")
+    c.add_argument("--step", type=seconds, metavar="H", help="communication step in s, which is divided where that is needed (default: the system's own)")
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
     c.add_argument("--adaptive", type=float, metavar="TOL", help="divide steps to keep this relative error of the connected signals (default: 1e-4, where all "
                    "FMUs can save their state)")  # fmt: skip
@@ -221,6 +253,16 @@ def make_parser() -> Parser:
     c.add_argument("--quick", action="store_true", help="fewer and shorter bursts, for a first look")
     c.set_defaults(run=run_bench)
     return parser
+
+
+def seconds(text: str) -> float:
+    """A time on the command line: 0.5, 500ms, 2min."""
+    try:
+        return in_unit(text, unit("s"))
+    except UserError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: must be a number of seconds, or one with a unit such as 5ms") from None
 
 
 def complete(argument: argparse.Action) -> None:
@@ -285,8 +327,7 @@ def _list_all() -> None:
 
 def _list_fmu(file: str) -> None:
     """Any FMU: what it is, and what a user sees of it."""
-    from .run.simulate import read_description
-    from .run.system import unit_name
+    from .run.simulate import read_description, unit_name
 
     description = read_description(file)
     kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}
@@ -325,17 +366,20 @@ def _list_one(mechanism: Mechanism) -> None:
 
 
 def _print_variables(rows: Sequence[tuple[str, ...]]) -> None:
-    table = _table("variable", "causality", "unit", "start", "meaning")
-    table.columns[-1].min_width = 20
-    table.columns[0].no_wrap = max((len(row[0]) for row in rows), default=0) < OUT.width // 2  # names are there to be copied
-    for row in rows:
-        table.add_row(*map(_plain, row))
-    OUT.print(table)
+    from .run.listing import Variable, variable_lines
+
+    for line in variable_lines([Variable(*row) for row in rows], OUT.width if OUT.is_terminal else None):
+        OUT.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _table(*headings: str) -> Table:
     """A table that breaks words in a narrow terminal instead of cutting them off."""
     return Table(*(Column(heading, overflow="fold") for heading in headings))
+
+
+def _print_table(table: Table) -> None:
+    """In a terminal as wide as that is, in a pipe as wide as it must be."""
+    (OUT if OUT.is_terminal else Console(width=ANY_WIDTH)).print(table)
 
 
 def _plain(text: str) -> str:
@@ -380,23 +424,23 @@ def run_build(options: argparse.Namespace) -> None:
     starts = pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
     models = [_model(name, given, options.base, options.controller) for name in names]  # all refused before any is built
-    with ERR.status("building") as status:
-        for model in models:
-            files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=status.update)
-            for file in files:
-                _tell_size(file)
+    for model in models:
+        with TALK.working("building") as update:
+            files = model.build(options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=update)
+        for file in files:
+            _tell_size(file)
 
 
 def run_portable(options: argparse.Namespace) -> None:
     from .packaging.portable import make_portable
 
-    with ERR.status("reading") as status:
-        file = make_portable(options.source, options.output, options.files, options.call_timeout, status.update)
+    with TALK.working("reading") as update:
+        file = make_portable(options.source, options.output, options.files, options.call_timeout, update)
     _tell_size(file)
 
 
 def _tell_size(file: Path) -> None:
-    OUT.print(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)", soft_wrap=True, highlight=False, markup=False)
+    TALK.tell(f"wrote {file} ({file.stat().st_size / 1000:.0f} kB)")
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -425,9 +469,9 @@ def run_check(options: argparse.Namespace) -> int:
     wanted = Options(chosen["only"], chosen["skip"], options.level, options.strict, limits, options.jobs)
     reports = []
     for file in options.fmu:
-        with ERR.status(f"{file}") as status:
+        with TALK.working(file) as update:
             try:
-                reports.append(check_fmu(file, wanted, status.update))
+                reports.append(check_fmu(file, wanted, update))
             except CannotCheck as error:
                 raise UserError(str(error)) from None
         as_text.print_report(reports[-1], OUT)
@@ -438,7 +482,7 @@ def run_check(options: argparse.Namespace) -> int:
     if options.html:
         Path(options.html).write_text(as_html.to_html(reports, __version__), encoding="utf-8")
     for file in filter(None, (options.json, options.junit, options.html)):
-        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+        TALK.tell(f"wrote {file}")
     return max(r.exit_status for r in reports)
 
 
@@ -456,10 +500,10 @@ def run_simulate(options: argparse.Namespace) -> None:
     stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
     if options.step is not None:
         times(0.0, stop, options.step)
-    with progress_bar(description.modelName, stop) as advance:
+    with TALK.bar(description.modelName, stop, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
-    OUT.print(f"{result.title}: {_counted(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s", highlight=False)
+    TALK.tell(f"{result.title}: {_counted(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s")
     _print_flags({v.name: v.description for v in description.modelVariables}, result)
     _write_files(result, options, signals)
 
@@ -485,7 +529,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
-    with progress_bar(system.name, options.stop or system.stop_time) as advance:
+    with TALK.bar(system.name, options.stop or system.stop_time, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
             stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=False if options.fixed else options.adaptive,
@@ -493,7 +537,7 @@ def run_cosim(options: argparse.Namespace) -> None:
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))
-    OUT.print(f"{system.name}: {', '.join(parts)} to t = {result.t[-1]:g} s", highlight=False, soft_wrap=True)
+    TALK.tell(f"{system.name}: {', '.join(parts)} to t = {result.t[-1]:g} s")
     about = {f"{fmu}.{name}": v.description for fmu, variables in system.variables.items() for name, v in variables.items()}
     _print_flags(about, result)
     _write_files(result, options, signals)
@@ -503,7 +547,7 @@ def _print_flags(descriptions: Mapping[str, str | None], result: Any) -> None:
     from .run.notable import raised_flags
 
     for line in raised_flags(descriptions, result.t, result.signals):
-        OUT.print(line, highlight=False, soft_wrap=True, markup=False)
+        TALK.tell(line)
 
 
 def _signals(options: argparse.Namespace) -> list[str] | None:
@@ -536,9 +580,9 @@ def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str
         result.plot(signals, options.plot)
         if missing := not_drawn(result, signals):
             names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
-            OUT.print(f"{_counted(len(missing), 'signal')} not drawn: {names}; choose with --signals", highlight=False, soft_wrap=True, markup=False)
+            TALK.tell(f"{_counted(len(missing), 'signal')} not drawn: {names}; choose with --signals")
     if options.animate:
-        with ERR.status(f"drawing {options.animate}"):
+        with TALK.working(f"drawing {options.animate}"):
             result.animate(options.animate, signals=signals)
     _tell_written_or_show(result, options.output, options.plot, options.animate)
 
@@ -563,8 +607,8 @@ def _new_system(options: argparse.Namespace) -> None:
     _refuse_unwritable(target)
     with TemporaryDirectory(prefix="mechfmu-") as folder:
         if options.ready:
-            with ERR.status("building") as status:
-                base = build_ready(options.ready, Path(folder), status.update)
+            with TALK.working("building") as update:
+                base = build_ready(options.ready, Path(folder), update)
         else:
             base = System(Path(target).stem, pairs(options.fmu, "--fmu"))
         connect: dict[str, list[str]] = {source: [target] if isinstance(target, str) else list(target) for source, target in base.connect.items()}
@@ -580,7 +624,7 @@ def _new_system(options: argparse.Namespace) -> None:
         system = System(base.name, base.fmus, connect, {**base.set, **pairs(options.set, "--set")}, stop, step)
         system.save(target)
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"))
-    OUT.print(f"wrote {target}: {', '.join(parts)}", soft_wrap=True, highlight=False, markup=False)
+    TALK.tell(f"wrote {target}: {', '.join(parts)}")
 
 
 def run_sweep(options: argparse.Namespace) -> int:
@@ -594,28 +638,25 @@ def run_sweep(options: argparse.Namespace) -> int:
     _refuse_unwritable(options.plot)
     description, spec = read_description(options.fmu), read_spec(options.spec)
     folder = options.output or f"{Path(options.spec).stem}_results"
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f} runs"), TextColumn("{task.fields[speed]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
-        task = progress.add_task(description.modelName, total=spec.runs, speed="")
-        done = [0, 0]
+    done = [0, 0]
+    with TALK.bar(description.modelName, spec.runs, "runs") as show:
 
         def advance(runs: int, failed: int) -> None:
-            speed = progress.tasks[0].speed
             done[:] = runs, failed
-            progress.update(task, completed=runs, speed=f"{speed:.0f} runs/s" if speed else "")
+            show(runs)
 
         try:
             result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance)
         except KeyboardInterrupt:
             print(f"mechfmu sweep: interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there", file=sys.stderr)
             return 130
-    OUT.print(f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else ""), highlight=False, soft_wrap=True)
+    TALK.tell(f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else ""))
     if done[1]:
         reasons = [r for r in result.table["reason"].to_pylist() if r]
-        OUT.print(f"the first failure: {reasons[0]}", highlight=False, soft_wrap=True, markup=False)
+        TALK.tell(f"the first failure: {reasons[0]}")
     if options.plot:
         result.plot(options.plot)
-        OUT.print(f"wrote {options.plot}", soft_wrap=True, highlight=False, markup=False)
+        TALK.tell(f"wrote {options.plot}")
     return 0
 
 
@@ -647,7 +688,7 @@ def run_linearize(options: argparse.Namespace) -> None:
         table = Table("at rest", "value")
         for name, value in values_at(model, point).items():
             table.add_row(name.replace("[", "\\["), f"{value:.6g}")
-        OUT.print(table)
+        _print_table(table)
     table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")
     for number, (root, frequency, damping) in enumerate(linear.modes(), 1):
         real, damping = (0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0)))
@@ -655,17 +696,17 @@ def run_linearize(options: argparse.Namespace) -> None:
     OUT.print(table)
     if options.output:
         linear.save(options.output)
-        OUT.print(f"wrote {options.output}", soft_wrap=True, highlight=False, markup=False)
+        TALK.tell(f"wrote {options.output}")
 
 
 def run_new(options: argparse.Namespace) -> None:
     from .run.new import write_skeleton
 
     for file in write_skeleton(options.name, Path(options.output)):
-        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+        TALK.tell(f"wrote {file}")
     folder = Path(options.output) / options.name
     test = folder.parent / f"test_{options.name}.py"
-    OUT.print(f"next: python -m pytest {test} (pip install pytest); mechfmu build {folder}", soft_wrap=True, highlight=False, markup=False)
+    TALK.tell(f"next: python -m pytest {test} (pip install pytest); mechfmu build {folder}")
 
 
 def run_bench(options: argparse.Namespace) -> int:
@@ -679,13 +720,13 @@ def run_bench(options: argparse.Namespace) -> int:
 def _tell_written_or_show(result: Any, *files: str | None) -> None:
     """The files that were written, or the values at the end when there are none."""
     for file in filter(None, files):
-        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
+        TALK.tell(f"wrote {file}")
     if not any(files):
         table = Table("output", "unit", "at the end")
         for name in result.names:
             how = result.shown[name]
             table.add_row(name.replace("[", "\\["), how.unit, f"{how.factor * result[name][-1] + how.offset:.6g}")
-        OUT.print(table)
+        _print_table(table)
         other = {how.unit: how.own for how in result.shown.values() if how.own}
         if other:
             OUT.print(f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}", highlight=False, soft_wrap=True)
@@ -710,16 +751,6 @@ def _refuse_unwritable(file: str | None) -> None:
         make_folder(Path(file).parent)
         if Path(file).is_dir():
             raise UserError(f"cannot write {file}: it is a folder")
-
-
-@contextmanager
-def progress_bar(title: str, stop: float) -> Iterator[Any]:
-    """A bar on standard error that follows the simulation time."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} of {task.total:g} s"), TimeRemainingColumn())
-    console = Console(file=sys.stderr)  # where it points now: while an FMU runs it is redirected, to catch what the FMU says there
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=stop)
-        yield lambda t: progress.update(task, completed=t)
 
 
 def entry() -> NoReturn:

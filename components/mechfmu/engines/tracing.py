@@ -7,24 +7,21 @@ The graph gives fast evaluation, exact sparsity and, for later use, derivatives 
 from __future__ import annotations
 
 import math
-import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import casadi
 import numpy as np
 
 from ..core.milestones import milestones
-from ..mechanisms import Mechanism, UserError
+from ..mechanisms import Mechanism
+from ..mechanisms.errors import Mistake, explained
+from ..mechanisms.table import Layout
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
-
-
-class TracingError(UserError):
-    """The functions cannot be recorded faithfully."""
 
 
 @contextmanager
@@ -39,18 +36,29 @@ def numpy_mode() -> Iterator[None]:
 
 
 @contextmanager
-def decisions_refused() -> Iterator[None]:
-    """A TracingError where the equations inside decide something by a symbol: it names the line of the mechanism."""
+def conversions_refused() -> Iterator[None]:
+    """A Mistake where a symbol is made a plain number, by math.sin(s), float(s) or a[i] = s; CasADi gives NaN there, without a word."""
+    names = ("__float__", "__int__")
+    before = {name: getattr(casadi.SX, name) for name in names}
+
+    def guarded(convert: Callable[[casadi.SX], float]) -> Callable[[casadi.SX], float]:
+        def converted(symbol: casadi.SX) -> float:
+            if not symbol.is_constant():
+                raise Mistake(
+                    "this makes a plain number of a value that is not known when equations are recorded. "
+                    "Use np.sin instead of math.sin, np.stack or np.concatenate instead of a[i] = ..., and no float()"
+                )
+            return convert(symbol)
+
+        return converted
+
     try:
+        for name in names:
+            setattr(casadi.SX, name, guarded(before[name]))
         yield
-    except RuntimeError as error:
-        if "truth value" not in str(error):
-            raise
-        frame = [f for f in traceback.extract_tb(error.__traceback__) if not {"casadi", "numpy"} & set(Path(f.filename).parts)][-1]
-        raise TracingError(
-            f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}: `{frame.line}` decides by a value, which is not known when equations are recorded. "
-            f"Instead of if, and, or, min and max on values use np.where, np.logical_and, np.logical_or, np.minimum and np.maximum."
-        ) from None
+    finally:
+        for name in names:
+            setattr(casadi.SX, name, before[name])
 
 
 class Traced:
@@ -61,26 +69,43 @@ class Traced:
         sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
         self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
         self.real_d = [s.row.kind == "Real" for s in sorted(table.of("discrete"), key=lambda s: s.index)]
-        with numpy_mode(), decisions_refused():
+        with numpy_mode(), explained(type(mechanism)):
             t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]
-            self.initial = self._record("initial", *m.initial(p))
+            running = (t, x, d, u, p)
+            state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
+            self.initial = self._recorded(m.initial, (p,), state, discrete)
             with milestones() as on_the_way:
-                self.rates = self._record("rates", m.rates(t, x, d, u, p))
+                self.rates = self._recorded(m.rates, running, state)
             self._milestones = {"rates": on_the_way}
             with milestones() as on_the_way:
-                self.outputs = self._record("outputs", m.outputs(t, x, d, u, p))
+                self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
             self._milestones["outputs"] = on_the_way
-            self.guards = self._record("guards", m.guards(t, x, d, u, p))
-            self.jumps = [self._record(f"jump_{k}", *m.jump(t, x, d, u, p, k)) for k in range(m.guard_count)]
-            self.project = self._record("project", m.project(x, d, p))
-            self.requirements = self._record("requirements", m.requirements(p))
+            self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
+            self.jumps = [self._recorded(m.jump, (*running, k), state, discrete) for k in range(m.guard_count)]
+            self.project = self._recorded(m.project, (x, d, p), state)
+            self.requirements = self._recorded(m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts"))
+
+    def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], *wanted: Returned) -> casadi.Function:
+        """What a function of the mechanism does with symbols; Mistake when it returns something else than `wanted`, or NaN."""
+        returned = function(*arguments)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        if returned is None or len(results) != len(wanted):
+            given = "nothing" if returned is None else "one result instead of two" if len(wanted) == 2 else f"{len(results)} results instead of one"
+            raise Mistake(f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function)
+        for result, w in zip(results, wanted, strict=True):
+            w.check(function, result)
+        name = function.__name__ if function.__name__ != "jump" else f"jump_{arguments[-1]}"
+        graph = self._record(name, *results)
+        if has_nan(graph):
+            with conversions_refused():
+                function(*arguments)
+            raise Mistake(f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0", function)
+        return graph
 
     def _record(self, name: str, *results: Any) -> casadi.Function:
         outputs = [casadi.SX(r) if np.size(r) else casadi.SX(0, 1) for r in results]
-        graph = casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
-        refuse_nan(graph)
-        return graph
+        return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
 
     def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
         """The graph of rates or outputs with all milestones as outputs before its own."""
@@ -96,17 +121,33 @@ def flat(values: Any) -> casadi.SX:
     return casadi.vec(casadi.SX(values)) if isinstance(values, casadi.SX) or np.ndim(values) else casadi.SX(0, 1)
 
 
-def refuse_nan(graph: casadi.Function) -> None:
-    """TracingError when the graph contains the constant NaN.
+@dataclass(frozen=True)
+class Returned:
+    """What a function has to return: a vector of a part of the table, or of so many numbers."""
 
-    That is what `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind.
-    """
-    for k in range(graph.n_instructions()):
-        if graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k)):
-            raise TracingError(
-                f"{graph.name()}: the recorded equations contain NaN. Look for an assignment into a NumPy array (a[i] = ...), for a "
-                f"math.* function (use np.*), or for a NaN written in the equations."
-            )
+    layout: Layout | int
+    name: str
+
+    @property
+    def advice(self) -> str:
+        if isinstance(self.layout, int):
+            return f"an array of {self.layout} numbers ({self.name})"
+        parts = ", ".join(f"{row.symbol}=..." for row in self.layout.rows)
+        return f"self.table.{self.name}.pack({parts})" if parts else "np.zeros(0)"
+
+    def check(self, function: Callable[..., Any], result: Any) -> None:
+        count = self.layout if isinstance(self.layout, int) else self.layout.size
+        if isinstance(result, (list, tuple)):
+            raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
+        shape = np.shape(result)
+        if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
+            given = f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
+            raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
+
+
+def has_nan(graph: casadi.Function) -> bool:
+    """Whether the graph contains the constant NaN, which `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind."""
+    return any(graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k)) for k in range(graph.n_instructions()))
 
 
 @lru_cache(maxsize=8)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import traceback
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from .contract import Caution, Mechanism, Note, UserError, near
+from .contract import Caution, Mechanism, Note, check_class
+from .errors import ModelError, UserError, explanation, near, place
 
-__all__ = ["Caution", "Mechanism", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
+__all__ = ["Caution", "Mechanism", "ModelError", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
 
 
 def names() -> list[str]:
@@ -21,23 +24,44 @@ def find(key: str) -> type[Mechanism]:
     """The mechanism class of a key."""
     if key not in names():
         raise UserError(f"there is no mechanism {key}{near(key, names())} (mechanisms: {', '.join(names())})")
-    module = importlib.import_module(f".{key}.model", __name__)
-    (found,) = (c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Mechanism) and c.__module__ == module.__name__)
-    return found
+    module = _load(key)
+    found = [c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Mechanism) and c.__module__ == module.__name__]
+    if len(found) != 1:
+        listed = f"{len(found)} classes ({', '.join(c.__name__ for c in found)})" if found else "no class"
+        raise ModelError(f"{place(str(module.__file__), 1)}there is {listed} derived from Mechanism: one is needed")
+    check_class(found[0], key)
+    return found[0]
+
+
+def _load(key: str) -> ModuleType:
+    """The module of a mechanism; ModelError when its text cannot be read."""
+    name = f"{__name__}.{key}.model"
+    try:
+        return importlib.import_module(name)
+    except SyntaxError as error:
+        raise ModelError(f"{place(error.filename or key, error.lineno)}{explanation(error)}") from error
+    except UserError:
+        raise
+    except Exception as error:
+        folders = [Path(path) / key for path in __path__]
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent in folders]
+        if not frames:
+            raise
+        raise ModelError(f"{place(frames[-1].filename, frames[-1].lineno)}{explanation(error)}") from error
 
 
 def add_folder(folder: str | Path) -> str:
     """Make a mechanism known whose folder lies elsewhere; its key."""
     place = Path(folder).resolve()
     if not (place / "model.py").is_file():
-        raise UserError(f"{folder} is no mechanism: it has no file model.py")
+        raise UserError(f"{folder} is not a mechanism: model.py is missing")
     if str(place.parent) not in __path__:
         if place.name in names():
             raise UserError(f"{folder}: there is a mechanism {place.name} already")
         __path__.append(str(place.parent))
         importlib.invalidate_caches()
     if place.name not in names():
-        raise UserError(f"{folder} is no mechanism: it has no file __init__.py")
+        raise UserError(f"{folder} is not a mechanism: __init__.py is missing (an empty file)")
     return place.name
 
 

@@ -14,21 +14,25 @@ The functions are called with numbers by one engine and with symbols by another,
 
 from __future__ import annotations
 
-import difflib
 import hashlib
+import inspect
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .drawing import Drawing, from_strokes
+from .errors import Mistake, explained
+from .errors import UserError as UserError  # mechanisms take it from here
+from .errors import near as near
 from .table import Row, Scalar, Table
-from .units import UNITS, per_second
+from .units import in_unit, unit
 
 if TYPE_CHECKING:
     from ..run.controller import Controller
@@ -40,10 +44,6 @@ Array = Any  # a NumPy array, or the symbolic array that stands for one while an
 
 class Caution(str):
     """A requirement that need not be met: when it is not, the text is a warning."""
-
-
-class UserError(ValueError):
-    """Something the user gave is wrong; the message says what and, where possible, what would be right."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ _KINDS = {int: "a whole number", float: "a number"}
 
 SOLVER_ROWS = (
     Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
-        start=1e-6, min=1e-13, max=1e-2),
+        "1", start=1e-6, min=1e-13, max=1e-2),
     Row("method", "solver.method", "parameter", "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
         start=3, min=1, max=3, kind="Integer", items=("explicit", "implicit", "automatic")),
     Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
@@ -131,10 +131,14 @@ class Mechanism(ABC):
 
     @cached_property
     def table(self) -> Table:
-        rows = (*self.rows(), *SOLVER_ROWS)
-        for row in rows:
-            _refuse_unknown_unit(row)
-        return Table(rows)
+        with explained(type(self)):
+            rows = self.rows()
+            if not isinstance(rows, (tuple, list)) or not all(isinstance(row, Row) for row in rows):
+                raise Mistake("rows must return a tuple of Row", self.rows)
+            try:
+                return Table((*rows, *SOLVER_ROWS))
+            except Mistake as mistake:
+                raise Mistake(str(mistake), self.rows) from None
 
     @cached_property
     def folder(self) -> Path:
@@ -179,7 +183,11 @@ class Mechanism(ABC):
 
     def drawing(self, value: Any) -> Drawing:
         """How to draw it with all there is to see: in space, with solids, with forces. Without it: the strokes."""
-        return from_strokes(self.strokes(value))
+        strokes = self.strokes(value)
+        for k, stroke in enumerate(strokes, start=1):
+            if len(stroke) != 2 or np.shape(stroke[0]) != np.shape(stroke[1]) or np.ndim(stroke[0]) != 1:
+                raise Mistake(f"stroke {k}: must be a pair x, y of arrays of the same length", self.strokes)
+        return from_strokes(strokes)
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
@@ -188,8 +196,9 @@ class Mechanism(ABC):
         u, p = self.table.defaults("input"), self.table.defaults("parameter")
         for scalar, number in self.settings(values or {}):
             (u if scalar.role == "input" else p)[scalar.index] = number
-        self.refuse_bad(p)
-        x, d = self.initial(p)
+        with explained(type(self)):
+            self.refuse_bad(p)
+            x, d = self.initial(p)
         return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
 
     def settings(self, values: Mapping[str, float | str]) -> list[tuple[Scalar, float]]:
@@ -204,13 +213,23 @@ class Mechanism(ABC):
             if value in scalar.row.items:
                 value = 1 + scalar.row.items.index(str(value))
             try:
-                number = float(value)
+                number = in_unit(value, unit(scalar.unit)) if isinstance(value, str) else float(value)
+            except UserError as error:
+                raise UserError(f"{name} = {value}: {error}") from None
             except (TypeError, ValueError):
                 raise UserError(f"{name} = {value}: must be {'one of ' + ', '.join(scalar.row.items) if scalar.row.items else 'a number'}") from None
             if complaint := scalar.complaint(number):
                 raise UserError(complaint)
             found.append((scalar, number))
         return found
+
+    def check_drawing(self, values: Mapping[str, float | str] | None = None) -> None:
+        """ModelError when the drawing at the start cannot be made, because of a misspelt name, say."""
+        t, x, d, u, p = self.start(values)
+        flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
+        known = {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
+        with explained(type(self)):
+            self.drawing(lambda name: named(known, name))
 
     def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
         """UserError when a parameter is outside its limits or the parameters do not fit together; the cautions that are not met."""
@@ -263,16 +282,11 @@ class Mechanism(ABC):
         return build(self, folder, kind, start, platforms, compiler, progress)
 
 
-def _refuse_unknown_unit(row: Row) -> None:
-    """UserError unless the units of a row, and of its rate if it is a state, are in the table of units."""
-    name = (row.names() or [row.symbol])[0]
-    if row.unit not in UNITS:
-        raise UserError(f"{name}: there is no unit {row.unit}{near(row.unit, UNITS)} (units: {', '.join(UNITS)})")
-    if row.role == "state":
-        try:
-            per_second(row.unit)
-        except KeyError:
-            raise UserError(f"{name}: a state cannot be in {row.unit}, because there is no unit for its rate (units: {', '.join(UNITS)})") from None
+def named(values: Mapping[str, Any], name: str) -> Any:
+    """values[name] for a drawing; a Mistake when there is no such variable."""
+    if name not in values:
+        raise Mistake(f"there is no variable {name}{near(name, values)}")
+    return values[name]
 
 
 def _brief(value: Any) -> str:
@@ -281,7 +295,36 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:30]}...' #{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-def near(name: str, names: Any) -> str:
-    """A hint at what was probably meant, e.g. "; did you mean joint[1].angle?"."""
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+def check_class(kind: type[Mechanism], key: str) -> None:
+    """ModelError when a class cannot be the mechanism of the folder `key`: functions, their arguments, key and title."""
+    with explained(kind):
+        where = _First(kind)
+        for name in sorted(kind.__abstractmethods__):
+            own = [n for n, f in vars(kind).items() if callable(f)]
+            raise Mistake(f"class {kind.__name__} has no function {_called(name)}{near(name, own)}", where)
+        for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
+            if not isinstance(getattr(kind, name, None), str):
+                raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)
+        if kind.key != key:
+            raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
+        for name, function in vars(kind).items():
+            contract = getattr(Mechanism, name, None)
+            if inspect.isfunction(function) and inspect.isfunction(contract) and len(found := _arguments(function)) < len(_arguments(contract)):
+                raise Mistake(f"def {name}({', '.join(found)}): must be {_called(name)}", function)
+
+
+class _First:
+    """Stands for the line in which a class begins."""
+
+    def __init__(self, kind: type):
+        self.__code__ = SimpleNamespace(co_filename=inspect.getfile(kind), co_firstlineno=inspect.getsourcelines(kind)[1])
+
+    def __call__(self) -> None: ...
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+
+
+def _called(name: str) -> str:
+    return f"{name}({', '.join(_arguments(getattr(Mechanism, name)))})"

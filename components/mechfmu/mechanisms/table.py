@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .units import per_second
+from .errors import Mistake, UserError, near
+from .units import per_second, unit
 
 Role = Literal["parameter", "input", "state", "discrete", "output", "derivative"]
 Kind = Literal["Real", "Integer", "Boolean"]
@@ -31,6 +33,7 @@ class Row:
     name         its name in the FMU; `{k}` counts from 1; or the names of all elements
     role         parameter, input, state (also an output), discrete (discrete state, also an output), output;
                  the table itself adds the derivatives of the states
+    unit         a product of SI units (N.m/A, mm), "1" for a ratio; every Real row has one
     size         None: a scalar; otherwise the number of elements
     start        parameters and inputs only: the default, one for all or one per element
     min, max     inclusive limits; `above` is an exclusive lower limit
@@ -40,7 +43,7 @@ class Row:
     name: str | tuple[str, ...]
     role: Role
     description: str
-    unit: str = "1"
+    unit: str = ""
     size: int | None = None
     start: Start = 0.0
     min: float | None = None
@@ -50,6 +53,28 @@ class Row:
     kind: Kind = "Real"
     items: tuple[str, ...] = ()  # of a choice: an Integer, its value the number of the item from 1; not an Enumeration, which some hosts cannot set
 
+    def __post_init__(self) -> None:
+        """Mistake when the row says something impossible: here the traceback leads to the line in which the row is written."""
+        if self.role not in get_args(Role):
+            raise Mistake(f"{self.symbol}: there is no role {self.role}{near(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)")
+        if self.kind not in get_args(Kind):
+            raise Mistake(f"{self.symbol}: there is no kind {self.kind}{near(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})")
+        if not self.unit and self.kind == "Real":
+            raise Mistake(f"{self.symbol}: {self._missing()}")
+        try:
+            object.__setattr__(self, "unit", unit(self.unit or "1").name)
+            self.starts()
+            self.names()
+        except UserError as error:
+            raise Mistake(f"{self.symbol}: {error}") from None
+        except TypeError:
+            raise Mistake(f"{self.symbol}: start = {self.start!r}: must be a number, or a number for each element") from None
+
+    def _missing(self) -> str:
+        with suppress(UserError):
+            return f"its description is missing before the unit {unit(self.description).name}"
+        return 'its unit is missing: write it behind the description, "1" for a ratio'
+
     @property
     def count(self) -> int:
         return 1 if self.size is None else self.size
@@ -57,15 +82,17 @@ class Row:
     def names(self) -> list[str]:
         if isinstance(self.name, tuple):
             if len(self.name) != self.count:
-                raise ValueError(f"row {self.symbol}: {len(self.name)} names for {self.count} elements")
+                raise Mistake(f"{self.symbol}: {len(self.name)} names for {self.count} elements")
             return list(self.name)
         return [self.name.format(k=i + 1) for i in range(self.count)]
 
     def starts(self) -> list[float]:
+        if isinstance(self.start, str):
+            raise TypeError
         if isinstance(self.start, (int, float)):
             return [float(self.start)] * self.count
         if len(self.start) != self.count:
-            raise ValueError(f"row {self.symbol}: {len(self.start)} start values for {self.count} elements")
+            raise Mistake(f"{self.symbol}: {len(self.start)} start values for {self.count} elements")
         return [float(s) for s in self.start]
 
 
@@ -104,6 +131,17 @@ class Scalar:
         return None
 
 
+class MissingPart(Mistake, AttributeError):
+    """A symbol that the table does not have."""
+
+
+class Parts(SimpleNamespace):
+    """Parts of a flat vector by their symbols."""
+
+    def __getattr__(self, symbol: str) -> Any:
+        raise MissingPart(f"there is no {symbol} in this part of the table{near(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})")
+
+
 class Layout:
     """How the rows of one role lie in a flat vector: call it to name the parts, `pack` to put them together."""
 
@@ -112,18 +150,27 @@ class Layout:
         self._parts: dict[str, tuple[Row, slice]] = {}
         position = 0
         for row in rows:
+            if row.symbol in self._parts:
+                raise Mistake(f"there are two rows {row.symbol} of the role {row.role}: each needs a symbol of its own")
             self._parts[row.symbol] = (row, slice(position, position + row.count))
             position += row.count
         self.size = position
 
-    def __call__(self, flat: Any) -> SimpleNamespace:
+    def __call__(self, flat: Any) -> Parts:
         """The flat vector under the names of the table: scalars as scalars, arrays as slices."""
-        return SimpleNamespace(**{symbol: flat[where.start] if row.size is None else flat[where] for symbol, (row, where) in self._parts.items()})
+        return Parts(**{symbol: flat[where.start] if row.size is None else flat[where] for symbol, (row, where) in self._parts.items()})
 
     def pack(self, **values: Any) -> Any:
         """The flat vector made of its named parts; every part must be given."""
-        if values.keys() != self._parts.keys():
-            raise ValueError(f"parts {sorted(values)} given, {sorted(self._parts)} wanted")
+        for symbol in values:
+            if symbol not in self._parts:
+                raise Mistake(f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it takes: {', '.join(self._parts)})")
+        if missing := [symbol for symbol in self._parts if symbol not in values]:
+            raise Mistake(f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (it takes: {', '.join(self._parts)})")
+        for symbol, value in values.items():
+            count = self._parts[symbol][0].count
+            if not isinstance(value, (list, tuple)) and np.size(value) != count:
+                raise Mistake(f"pack: {symbol} has {np.size(value)} elements instead of {count}")
         if not values:
             return np.zeros(0)
         return np.concatenate([np.reshape(values[symbol], (row.count,)) for symbol, (row, _) in self._parts.items()])
@@ -148,7 +195,7 @@ class Table:
         self.y = Layout([r for r in rows if r.role == "output"])
         names = [s.name for s in self.scalars]
         if len(set(names)) != len(names):
-            raise ValueError(f"names are not unique: {sorted({n for n in names if names.count(n) > 1})}")
+            raise Mistake(f"two variables have the name {next(n for n in names if names.count(n) > 1)}: names must differ")
 
     @cached_property
     def scalars(self) -> tuple[Scalar, ...]:

@@ -126,7 +126,7 @@ class TreeMechanism(Mechanism):
         rows += self._coordinate_rows() + self._joint_rows("state", "v", {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}, "{what} of joint {name}")
         if self.moving:
             rows += [Row(f"base_r{a}", f"base.{a}", "state", f"{a} position of the base", "m") for a in XYZ]
-            rows += [Row("base_e", "base.quaternion[{k}]", "state", "orientation of the base, element {k} of w, x, y, z", size=4)]
+            rows += [Row("base_e", "base.quaternion[{k}]", "state", "orientation of the base, element {k} of w, x, y, z", "1", size=4)]
             rows += [Row(f"base_v{a}", f"base.velocity_{a}", "state", f"{a} velocity of the base", "m/s") for a in XYZ]
             rows += [Row(f"base_w{a}", f"base.rate_{a}", "state", f"{a} angular velocity of the base, world axes", "rad/s") for a in XYZ]
         rows += [
@@ -145,12 +145,12 @@ class TreeMechanism(Mechanism):
             names = tuple(f"{self.joint_label(j)}.moment_{a}" for j in self._moving)
             rows.append(Row(f"joint_m{a}", names, "output", f"{a} moment of the inboard on the outboard body about the joint, world axes", "N.m", len(names)))
         rows += [Row(f"tip_{a}", f"tip.{a}", "output", f"{a} position of the tip", "m") for a in XYZ]
-        rows += [Row("tip_e", "tip.quaternion[{k}]", "output", "orientation of the last body, element {k} of w, x, y, z", size=4)]
+        rows += [Row("tip_e", "tip.quaternion[{k}]", "output", "orientation of the last body, element {k} of w, x, y, z", "1", size=4)]
         rows += [Row(f"tip_v{a}", f"tip.velocity_{a}", "output", f"{a} velocity of the tip", "m/s") for a in XYZ]
         rows += [Row(f"tip_w{a}", f"tip.rate_{a}", "output", f"{a} angular velocity of the last body, world axes", "rad/s") for a in XYZ]
         rows += [
             Row("H", "momentum.vertical", "output", "angular momentum about the vertical through the origin", "kg.m2/s"),
-            Row("singularity", "singularity", "output", "smallest |sin phi_2| of the joints with Euler angles; 1 when there are none"),
+            Row("singularity", "singularity", "output", "smallest |sin phi_2| of the joints with Euler angles; 1 when there are none", "1"),
             Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
             Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
             Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
@@ -208,7 +208,7 @@ class TreeMechanism(Mechanism):
                 unset = "; four zeros count as 1, 0, 0, 0" if role == "input" else ""
                 text = f"orientation of joint {name}{when}, element {{k}} of w, x, y, z{unset}"
                 upright = {"parameter": self.start_coordinates.get(name, UPRIGHT), "input": UPRIGHT}.get(role, 0.0)
-                rows.append(Row(f"e{suffix}_{j}", f"{name}.quaternion{suffix}[{{k}}]", role, text, size=4, start=upright))
+                rows.append(Row(f"e{suffix}_{j}", f"{name}.quaternion{suffix}[{{k}}]", role, text, "1", size=4, start=upright))
         return rows
 
     def _joint_rows(self, role: Any, symbol: str, words: dict[str, tuple[str, str]], text: str) -> list[Row]:

@@ -9,16 +9,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..mechanisms import UserError
+from ..mechanisms import UserError, near
 
 
 def make_folder(folder: Path) -> None:
-    """Make sure that files can be written into `folder`, or UserError."""
+    """Make sure that files can be written into `folder`, or UserError. At most its last level is made: a longer path that is not there is misspelt."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir() and not folder.parent.exists():
+            missing = next(f for f in (*reversed(folder.parents), folder) if not f.exists())
+            raise UserError(f"cannot write into the folder {folder}: there is no folder {missing} (only the last level of a path is made){_near(missing)}")
+        folder.mkdir(exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise UserError(f"cannot write into the folder {folder}: {error.strerror or error}") from None
+
+
+def _near(missing: Path) -> str:
+    """A folder beside the missing one whose name is nearly the same."""
+    beside = [f.name for f in missing.parent.iterdir() if f.is_dir()]
+    return near(missing.name, beside)
 
 
 @contextmanager

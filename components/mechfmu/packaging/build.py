@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..engines.compiler import PLATFORMS, check_compiler, default_compiler, host_platform
+from ..engines.tracing import traced
 from ..mechanisms import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu
@@ -29,7 +30,9 @@ def build(
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
-    mechanism.start(starts)  # refuses parameters that do not fit together, before any work is done
+    traced(mechanism)  # refuses equations that cannot be recorded, before any work is done
+    mechanism.start(starts)  # refuses parameters that do not fit together
+    mechanism.check_drawing(starts)
     targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}
     make_folder(Path(folder))  # better refused before the work than after it
     if "native" in targets:

@@ -8,7 +8,7 @@ from html import escape
 from .. import __version__
 from ..mechanisms import Mechanism
 from ..mechanisms.table import Role, Scalar
-from ..mechanisms.units import UNITS
+from ..mechanisms.units import unit as unit_of
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b2733; }
@@ -48,7 +48,7 @@ def _row(scalar: Scalar, start: float) -> str:
     shown = f"{start:g}" if scalar.role in ("parameter", "input") else ""
     limits = [f"&gt; {row.above:g}" if row.above is not None else "", f"&ge; {row.min:g}" if row.min is not None else "",
               f"&le; {row.max:g}" if row.max is not None else ""]  # fmt: skip
-    display = UNITS[row.unit].preferred_display
+    display = unit_of(row.unit).preferred_display
     unit = "" if row.unit == "1" else row.unit + (f" ({display})" if display else "")
     cells = (scalar.name, unit, shown)
     if row.items:

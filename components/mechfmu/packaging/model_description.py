@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from .. import RELEASED, __version__
 from ..mechanisms import Mechanism
 from ..mechanisms.table import Row, Scalar
-from ..mechanisms.units import UNITS
+from ..mechanisms.units import unit as unit_of
 from .dependencies import Dependencies, Rows
 
 CAUSALITY = {
@@ -83,23 +83,26 @@ def model_description(
 
 def _units(parent: Element, used: list[str]) -> None:
     for name in used:
-        unit = SubElement(parent, "Unit", name=name)
-        SubElement(unit, "BaseUnit", {k: str(v) for k, v in UNITS[name].exponents.items()})
-        for display, factor in UNITS[name].display.items():
-            SubElement(unit, "DisplayUnit", name=display, factor=repr(factor))
+        unit = unit_of(name)
+        node = SubElement(parent, "Unit", name=name)
+        base = {k: str(v) for k, v in unit.exponents.items()}
+        SubElement(node, "BaseUnit", base if unit.factor == 1.0 else {**base, "factor": repr(unit.factor)})
+        for display, factor in unit.display.items():
+            SubElement(node, "DisplayUnit", name=display, factor=repr(factor))
 
 
 def _types(parent: Element, used: list[str]) -> None:
     for name in used:
-        simple = SubElement(parent, "SimpleType", name=UNITS[name].type_name)
-        SubElement(simple, "Real", dict(quantity=UNITS[name].type_name, **_unit_attributes(name)))
+        if quantity := unit_of(name).quantity:
+            simple = SubElement(parent, "SimpleType", name=quantity)
+            SubElement(simple, "Real", dict(quantity=quantity, **_unit_attributes(name)))
 
 
-def _unit_attributes(unit: str) -> dict[str, str]:
-    if unit == "1":
+def _unit_attributes(name: str) -> dict[str, str]:
+    if name == "1":
         return {}
-    display = UNITS[unit].preferred_display
-    return dict(unit=unit, **({"displayUnit": display} if display else {}))
+    display = unit_of(name).preferred_display
+    return dict(unit=name, **({"displayUnit": display} if display else {}))
 
 
 def _variable(parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool) -> None:
@@ -110,7 +113,8 @@ def _variable(parent: Element, reference: int, scalar: Scalar, start: float | No
     attributes: dict[str, str] = {}
     if row.kind == "Real":
         if row.unit != "1":
-            attributes |= dict(declaredType=UNITS[row.unit].type_name, **_unit_attributes(row.unit))
+            declared = unit_of(row.unit).quantity
+            attributes |= dict(**({"declaredType": declared} if declared else {}), **_unit_attributes(row.unit))
         lower = row.min if row.above is None else row.above
         limits = dict(min=lower, max=row.max, nominal=row.nominal)
         attributes |= {k: repr(float(v)) for k, v in limits.items() if v is not None}

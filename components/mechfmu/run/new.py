@@ -27,6 +27,7 @@ def write_skeleton(key: str, parent: Path) -> list[Path]:
         raise UserError(f"{folder} or test_{key}.py exists already: nothing was written")
     if keyword.iskeyword(key) or importlib.util.find_spec(key):
         raise UserError(f"{key} means something else in Python already: choose another name")
+    make_folder(parent)
     make_folder(folder)
     name = "".join(word.capitalize() for word in key.split("_"))
     words = {"key": key, "name": name, "title": key.replace("_", " ").capitalize()}

@@ -30,14 +30,16 @@ COLOURS = ("#1769aa", "#7aa7cf", "#4c9a97", "#9fb3c8", "#5b7db1", "#2f8fa3")  # 
 BASE_COLOUR = "#8a96a3"
 
 
-def player_page(result: Result, signals: Sequence[str] | None = None, speed: float = 1.0) -> str:
+def player_page(
+    result: Result, signals: Sequence[str] | None = None, speed: float = 1.0, frames_at_most: int = FRAMES_AT_MOST, numbers_at_most: int = NUMBERS_AT_MOST
+) -> str:
     """The page. signals: what is plotted beside the drawing at first (default: the energies and the first few signals)."""
     assert result.mechanism is not None
     first = result.mechanism.drawing(result.at(0))
     numbers = (
         sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground)) + 12 * len(first.solids) + 6 * (len(first.arrows) + len(first.moments))
     )
-    count = int(min(len(result.t), FRAMES_AT_MOST, max(2, NUMBERS_AT_MOST // max(numbers, 1))))
+    count = int(min(len(result.t), frames_at_most, max(2, numbers_at_most // max(numbers, 1))))
     frames = np.unique(np.linspace(0, len(result.t) - 1, count).round().astype(int))
     drawings = [result.mechanism.drawing(result.at(int(i))) for i in frames]
     data = {"speed": speed, "leastSpan": 100 * LEAST_SPAN, "times": _packed(result.t[frames], np.float64)}

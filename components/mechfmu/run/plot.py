@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,13 @@ def plot(result: Result, names: Sequence[str] | None = None, file: str | Path | 
     missing = not names and not_drawn(result)
     title = f"{result.title} ({len(result.names) - len(missing)} of {len(result.names)} signals)" if missing else result.title
     return _page(result, panels, title, Path(file)) if file is not None and str(file).endswith(".html") else _picture(result, panels, title, file)
+
+
+def picture(result: Result, panels: int) -> bytes:
+    """A small PNG of the first panels."""
+    stream = io.BytesIO()
+    _picture(result, _panels(result, None)[:panels], result.title, stream)
+    return stream.getvalue()
 
 
 def refuse_without_screen() -> None:
@@ -72,7 +80,7 @@ def _shown(result: Result, name: str) -> np.ndarray:
     return how.factor * result[name] + how.offset
 
 
-def _picture(result: Result, panels: Panels, title: str, file: str | Path | None) -> Any:
+def _picture(result: Result, panels: Panels, title: str, file: str | Path | io.BytesIO | None) -> Any:
     figure, all_axes = plt.subplots(len(panels), 1, sharex=True, figsize=(9, 1.2 + 1.9 * len(panels)), squeeze=False, layout="constrained")
     for axes, (unit, curves, more) in zip(all_axes[:, 0], panels, strict=True):
         for name, colour in zip(curves, COLOURS, strict=False):
@@ -87,7 +95,7 @@ def _picture(result: Result, panels: Panels, title: str, file: str | Path | None
     return finish(figure, file)
 
 
-def finish(figure: Any, file: str | Path | None) -> Any:
+def finish(figure: Any, file: str | Path | io.BytesIO | None) -> Any:
     """Save the figure, or show it."""
     if file is None:
         plt.show()

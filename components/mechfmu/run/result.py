@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..mechanisms import Mechanism, UserError, near
-from ..mechanisms.units import UNITS
+from ..mechanisms.contract import named
+from ..mechanisms.units import unit as unit_of
 from .scene import Absent, Scene
 
 TABLES = (".csv", ".parquet", ".mat")
@@ -36,8 +37,8 @@ class Shown:
 
 def shown(unit: str) -> Shown:
     """How signals of one of our own units are shown."""
-    display = UNITS[unit].preferred_display
-    return Shown(display, UNITS[unit].display[display], own=unit) if display else Shown("" if unit == "1" else unit)
+    display = unit_of(unit).preferred_display
+    return Shown(display, unit_of(unit).display[display], own=unit) if display else Shown("" if unit == "1" else unit)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,12 @@ class Result:
         end = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
         return f"<Result of {self.title}: {len(self.t)} points{end}, {len(self.signals)} signals>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: one plot and the player."""
+        from .notebook import html_of
+
+        return html_of(self)
+
     @property
     def names(self) -> list[str]:
         return list(self.signals)
@@ -69,7 +76,7 @@ class Result:
     def at(self, i: int) -> Callable[[str], float]:
         """The values of sample i by name, inputs and parameters included."""
         series = {**self.inputs, **self.signals}
-        return lambda name: float(series[name][i]) if name in series else float(self.constants[name])
+        return lambda name: float(series[name][i]) if name in series else float(named(self.constants, name))
 
     def until(self, t: float) -> Result:
         """The part of the result that ends at time t."""

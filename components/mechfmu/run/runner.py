@@ -20,9 +20,8 @@ from fmpy import fmi2
 
 from ..mechanisms import UserError, near
 from .listening import WARNING, listener
-from .simulate import mechanism_of, read_description, start_value, times
+from .simulate import mechanism_of, read_description, start_value, times, unit_name
 from .sweep_spec import KEPT, Spec
-from .system import unit_name
 
 _DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
 _ENGINE_RUN = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p)

@@ -23,6 +23,7 @@ from fmpy.model_description import ModelDescription
 from ..mechanisms import Mechanism, UserError, add_folder, make, near
 from ..mechanisms import names as mechanism_names
 from ..mechanisms.table import Role
+from ..mechanisms.units import BASE_UNITS, Unit, in_unit, split_value, unit
 from .controlled import run_controlled
 from .controller import Controller, SampledController, check_controller, moments
 from .listening import WARNING
@@ -175,7 +176,7 @@ def simulate_fmu(
     for name, value in (start or {}).items():
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
-        values[name] = start_value(variables[name], value, variables)
+        values[name] = start_value(variables[name], value, variables, description.unitDefinitions)
     if tolerance is None:
         tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
     table = _read_table(input_csv, variables) if input_csv is not None else {}
@@ -242,8 +243,12 @@ def choices(variable: Any) -> dict[str, int]:
     return {name: int(number) for number, name in (part.split(" = ") for part in listed[1].split(", "))} if listed else {}
 
 
-def start_value(variable: Any, value: Any, names: Container[str] = ()) -> Any:
-    """A value, perhaps text from a command line, as FMPy wants it for this variable; `names` are the FMU's variables."""
+def start_value(variable: Any, value: Any, names: Container[str] = (), units: Sequence[Any] | None = None) -> Any:
+    """A value, perhaps text from a command line, as FMPy wants it for this variable.
+
+    names   the FMU's variables
+    units   the FMU's unit definitions; with them a text may have a unit: 30deg
+    """
     of_start = re.sub(r"(\[\d+\])?$", r"_start\1", variable.name, count=1)
     if variable.initial == "approx" and of_start in names:
         raise UserError(f"{variable.name} cannot be set: its start value is the parameter {of_start}")
@@ -257,10 +262,34 @@ def start_value(variable: Any, value: Any, names: Container[str] = ()) -> Any:
             raise UserError(f"{variable.name} = {value}: must be true or false")
         return str(value).lower() in ("true", "1")
     try:
+        if units is not None and isinstance(value, str) and variable.type not in ("Integer", "Enumeration"):
+            return in_unit(value, unit_of(variable, units) if split_value(value) else unit("1"))
         return items[value] if value in items else int(value) if variable.type in ("Integer", "Enumeration") else float(value)
+    except UserError as error:
+        raise UserError(f"{variable.name} = {value}: {error}") from None
     except ValueError:
         wanted = f"one of {', '.join(items)}" if items else "a whole number" if variable.type == "Integer" else "a number"
         raise UserError(f"{variable.name} = {value}: must be {wanted}") from None
+
+
+def unit_name(variable: Any) -> str:
+    return variable.unit or (variable.declaredType.unit if variable.declaredType is not None else None) or ""
+
+
+def unit_of(variable: Any, definitions: Sequence[Any]) -> Unit:
+    """The unit of a variable of any FMU, as the FMU defines it. Ours of the same name says the same and knows of radians, which many tools do not write."""
+    name = unit_name(variable) or "1"
+    try:
+        own = unit(name)
+    except UserError:
+        own = None
+    base = next((d.baseUnit for d in definitions if d.name == name), None)
+    factor = float(base.factor or 1.0) if base is not None else None
+    if own is not None and factor in (None, own.factor):
+        return own
+    if base is None or float(base.offset or 0.0):
+        raise UserError(f"its unit {name} cannot be converted: give a plain number in {name}")
+    return Unit(name, {b: e for b in BASE_UNITS if (e := int(getattr(base, b) or 0))}, factor or 1.0)
 
 
 def mechanism_of(fmu: str | Path) -> Mechanism | None:
@@ -349,12 +378,11 @@ def _cell(file: str | Path, row: list[str], names: list[str], k: int) -> float:
 
 def shown_as(variable: Any, description: ModelDescription) -> Shown:
     """Display unit and conversion from the model description of any FMU."""
-    declared = variable.declaredType
-    unit = variable.unit or (declared.unit if declared is not None else None)
+    declared, own = variable.declaredType, unit_name(variable)
     display = variable.displayUnit or (declared.displayUnit if declared is not None else None)
     for known in description.unitDefinitions:
-        if known.name == unit:
+        if known.name == own:
             for d in known.displayUnits:
                 if d.name == display:
-                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0), unit)
-    return Shown(unit or "")
+                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0), own)
+    return Shown(own)

@@ -17,8 +17,10 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from .. import RELEASED, __version__
 from ..mechanisms import UserError
+from ..mechanisms.units import BASE_UNITS
 from ..packaging.archive import make_folder, write_archive
-from .system import BASE_UNITS, Port, System, Unit, conversion, unit_name
+from .simulate import unit_name
+from .system import Port, System, Unit, conversion
 
 SSD, SSC, SSV, OSP = (
     "http://ssp-standard.org/SSP1/SystemStructureDescription", "http://ssp-standard.org/SSP1/SystemStructureCommon",

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from fmpy.model_description import ModelDescription, ScalarVariable
 
 from ..mechanisms import UserError, near
-from .simulate import read_description, start_value, times
+from ..mechanisms.units import BASE_UNITS
+from .simulate import read_description, start_value, times, unit_name
 
 if TYPE_CHECKING:
     from .result import Result
 
-BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 RADIAN = "rad"
 SPAN = 10.0  # s: where neither the user nor an FMU says how long
 
@@ -127,7 +127,7 @@ class System:
             port = Port.of(name)
             if port in targets:
                 raise UserError(f"{port} cannot be set: it is connected")
-            found[port] = start_value(self.variable(port), value, self.variables[port.component])
+            found[port] = start_value(self.variable(port), value, self.variables[port.component], self.descriptions[port.component].unitDefinitions)
         return found
 
     def variable(self, port: Port) -> ScalarVariable:
@@ -228,10 +228,6 @@ class Unit:
     def is_plain_number(self) -> bool:
         """No unit, or one that says nothing: 1, or a unit without base units."""
         return not any(self.exponents) and (self.factor, self.offset) == (1.0, 0.0) and self.name != RADIAN
-
-
-def unit_name(variable: ScalarVariable) -> str:
-    return variable.unit or (variable.declaredType.unit if variable.declaredType is not None else None) or ""
 
 
 def conversion(source: Unit | None, target: Unit | None) -> tuple[float, float]:

@@ -57,12 +57,12 @@ class CartController(Mechanism):
             Row("vc", "guidance.cruise_speed", "parameter", "speed far from the target, relative to it", "m/s", start=0.6, above=0.0),
             Row("d", "guidance.influence", "parameter", "distance at which an obstacle begins to act", "m", start=0.5, above=0.0),
             Row("eps", "guidance.smoothing", "parameter", "speed over which braking before an obstacle sets in", "m/s", start=0.05, above=0.0),
-            Row("beta", "guidance.swirl", "parameter", "share of the removed approach that becomes motion around the obstacle", start=0.1, min=0.0),
+            Row("beta", "guidance.swirl", "parameter", "share of the removed approach that becomes motion around the obstacle", "1", start=0.1, min=0.0),
             Row("kout", "guidance.push_out", "parameter", "rate of leaving an obstacle that was entered", "1/s", start=1.0, min=0.0),
         ]
         article = [
-            Row("fa", "guidance.rate_x", "parameter", "a of the published field", start=ARTICLE["a"], above=0.0),
-            Row("fb", "guidance.rate_y", "parameter", "b of the published field", start=ARTICLE["b"], above=0.0),
+            Row("fa", "guidance.rate_x", "parameter", "a of the published field", "1", start=ARTICLE["a"], above=0.0),
+            Row("fb", "guidance.rate_y", "parameter", "b of the published field", "1", start=ARTICLE["b"], above=0.0),
         ]
         allocation = [
             Row(
@@ -124,7 +124,7 @@ class CartController(Mechanism):
             Row("clearance", "clearance[{k}]", "output", "distance of M to the boundary of obstacle {k}, inflated by the footprint; 1e6: not there", "m", n),
             Row("clearance_min", "clearance_min", "output", "smallest of the clearances", "m"),
             *(needed if self.safe else ()),
-            *(Row(symbol, symbol, "output", f"1 when {text}, otherwise 0") for symbol, text in self._flags().items()),
+            *(Row(symbol, symbol, "output", f"1 when {text}, otherwise 0", "1") for symbol, text in self._flags().items()),
         )  # fmt: skip
 
     def _flags(self) -> dict[str, str]:

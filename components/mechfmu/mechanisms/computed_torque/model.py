@@ -78,7 +78,7 @@ class ComputedTorque(TreeMechanism):
         if self.follows:
             rows += [
                 Row("omega", "control.frequency", "parameter", "frequency with which errors decay", "rad/s", start=10.0, above=0.0),
-                Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", start=1.0, min=0.0),
+                Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1", start=1.0, min=0.0),
                 *self._passive_rows(),
                 *self._coordinate_rows("input", "_reference", ", reference"),
                 *self._joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),

@@ -144,8 +144,8 @@ class Exoskeleton(Mechanism):
         )
         ground = (
             Row("y_ground", "ground.height", "parameter", "height of the ground (contact=automatic)", "m"),
-            Row("mu", "ground.friction", "parameter", "coefficient of friction beyond which a pinned foot reports slip", start=0.8, min=0.0),
-            Row("e", "ground.restitution", "parameter", "normal speed after an impact over that before it", min=0.0, max=1.0),
+            Row("mu", "ground.friction", "parameter", "coefficient of friction beyond which a pinned foot reports slip", "1", start=0.8, min=0.0),
+            Row("e", "ground.restitution", "parameter", "normal speed after an impact over that before it", "1", min=0.0, max=1.0),
             Row("v_capture", "ground.capture_speed", "parameter", "slower impacts are plastic whatever the restitution; slower feet come to rest together",
                 "m/s", start=0.002, min=0.0),
             Row("stab", "ground.stabilization", "parameter", "how fast a pinned foot is drawn back to its place between two projections", "1/s",

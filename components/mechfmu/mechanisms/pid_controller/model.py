@@ -68,37 +68,37 @@ class PidController(Mechanism):
         pairs = [(i, j) for i in range(1, n + 1) for j in range(1, m + 1)]
         if self.is_pid:
             gains = [
-                Row("kp", "gain.proportional[{k}]", "parameter", "output {k} per error", size=n, start=1.0),
-                Row("ki", "gain.integral[{k}]", "parameter", "output {k} per error and second", size=n),
-                Row("kd", "gain.derivative[{k}]", "parameter", "output {k} per rate of the error", size=n),
+                Row("kp", "gain.proportional[{k}]", "parameter", "output {k} per error", "1", size=n, start=1.0),
+                Row("ki", "gain.integral[{k}]", "parameter", "output {k} per error and second", "1", size=n),
+                Row("kd", "gain.derivative[{k}]", "parameter", "output {k} per rate of the error", "1", size=n),
             ]
         else:
             gains = [
-                Row("K", tuple(f"gain.state[{i},{j}]" for i, j in pairs), "parameter", "an output per error of a measurement", size=n * m),
-                Row("Ki", tuple(f"gain.integral[{i},{j}]" for i, j in pairs), "parameter", "an output per error of a measurement and second", size=n * m),
+                Row("K", tuple(f"gain.state[{i},{j}]" for i, j in pairs), "parameter", "an output per error of a measurement", "1", size=n * m),
+                Row("Ki", tuple(f"gain.integral[{i},{j}]" for i, j in pairs), "parameter", "an output per error of a measurement and second", "1", size=n * m),
             ]
         filters = [Row("Tf", "filter.time[{k}]", "parameter", "time constant of the filter behind the error {k}", "s", n, 0.01, above=0.0)]
         rates = [
-            Row("dr", "reference_rate[{k}]", "input", "rate at which reference {k} changes", size=n),
-            Row("dy", "measurement_rate[{k}]", "input", "rate of measurement {k}, measured", size=n),
+            Row("dr", "reference_rate[{k}]", "input", "rate at which reference {k} changes", "1", size=n),
+            Row("dy", "measurement_rate[{k}]", "input", "rate of measurement {k}, measured", "1", size=n),
         ]
         return (
             *gains,
             *(filters if self.is_filtered else ()),
             Row("ka", "antiwindup.gain[{k}]", "parameter", "rate at which integral {k} follows a limited output; 0: no anti-windup", "1/s", n, 10.0, min=0.0),
-            Row("lower", "limit.lower[{k}]", "parameter", "smallest output {k}", size=n, start=-UNLIMITED),
-            Row("upper", "limit.upper[{k}]", "parameter", "largest output {k}", size=n, start=UNLIMITED),
-            Row("I_start", "integral_start[{k}]", "parameter", "integral part of output {k} at the start", size=n),
-            Row("r", "reference[{k}]", "input", "what measurement {k} shall be", size=m),
-            Row("y", "measurement[{k}]", "input", "measurement {k}", size=m),
+            Row("lower", "limit.lower[{k}]", "parameter", "smallest output {k}", "1", size=n, start=-UNLIMITED),
+            Row("upper", "limit.upper[{k}]", "parameter", "largest output {k}", "1", size=n, start=UNLIMITED),
+            Row("I_start", "integral_start[{k}]", "parameter", "integral part of output {k} at the start", "1", size=n),
+            Row("r", "reference[{k}]", "input", "what measurement {k} shall be", "1", size=m),
+            Row("y", "measurement[{k}]", "input", "measurement {k}", "1", size=m),
             *(rates if self.is_pid and not self.is_filtered else ()),
-            Row("ff", "feed_forward[{k}]", "input", "added to output {k}", size=n),
-            Row("I", "integral[{k}]", "state", "integral part of output {k}", size=n),
-            *([Row("z", "filter.error[{k}]", "state", "error {k} behind its filter", size=n)] if self.is_filtered else ()),
-            Row("u", "output[{k}]", "output", "output {k}, within its limits", size=n),
-            Row("v", "output_unlimited[{k}]", "output", "output {k} if it had no limits", size=n),
-            Row("e", "error[{k}]", "output", "reference {k} minus measurement {k}", size=m),
-            Row("saturated", "saturated[{k}]", "output", "1 while a limit holds output {k}, otherwise 0", size=n),
+            Row("ff", "feed_forward[{k}]", "input", "added to output {k}", "1", size=n),
+            Row("I", "integral[{k}]", "state", "integral part of output {k}", "1", size=n),
+            *([Row("z", "filter.error[{k}]", "state", "error {k} behind its filter", "1", size=n)] if self.is_filtered else ()),
+            Row("u", "output[{k}]", "output", "output {k}, within its limits", "1", size=n),
+            Row("v", "output_unlimited[{k}]", "output", "output {k} if it had no limits", "1", size=n),
+            Row("e", "error[{k}]", "output", "reference {k} minus measurement {k}", "1", size=m),
+            Row("saturated", "saturated[{k}]", "output", "1 while a limit holds output {k}, otherwise 0", "1", size=n),
         )  # fmt: skip
 
     def initial(self, p: Array) -> tuple[Array, Array]:

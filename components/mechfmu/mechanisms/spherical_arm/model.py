@@ -86,7 +86,7 @@ class SphericalArm(TreeMechanism):
         wanted = self.options["mass_matrix"] == "yes"
         return (
             *super().rows(),
-            *([Row("mass_matrix", names, "output", "element of the mass matrix, in the order of the rates", size=n * n)] if wanted else []),
+            *([Row("mass_matrix", names, "output", "element of the mass matrix, in the order of the rates", "1", size=n * n)] if wanted else []),
         )
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
