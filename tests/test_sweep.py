@@ -24,7 +24,8 @@ from mechfmu.mechanisms import UserError
 from mechfmu.packaging.build import build
 from mechfmu.run.runner import Runner
 from mechfmu.run.simulate import simulate_fmu
-from mechfmu.run.sweep import MANIFEST, parts, sweep
+from mechfmu.run.sweep import sweep
+from mechfmu.run.sweep_folder import MANIFEST, parts
 from mechfmu.run.sweep_spec import Range, Spec, read_spec
 
 SWING = Spec(
