@@ -117,7 +117,9 @@ class RunProcess:
         self._closed.set()
         self._kill()
         self.process.wait()
-        self._out.close()
+        for wire in (self._out, self._in):
+            with contextlib.suppress(OSError):
+                wire.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _kill(self) -> None:

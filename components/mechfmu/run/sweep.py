@@ -156,11 +156,14 @@ def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> I
         """The job, to all workers there are."""
         give_up = time.monotonic() + patience
         while True:
-            with contextlib.suppress(TimeoutError, OSError, ValueError, KeyError):  # no workers, or they leave just now
+            try:
                 client.wait_for_workers(1, timeout=max(give_up - time.monotonic(), 0.1))
                 return client.scatter([job], broadcast=True, hash=False)[0]
-            if time.monotonic() > give_up:
-                raise UserError(otherwise)
+            except (TimeoutError, OSError, ValueError, KeyError):  # no workers, or they leave just now
+                if time.monotonic() > give_up:
+                    raise UserError(otherwise) from None
+            except Exception as error:
+                raise UserError(f"the workers do not understand the sweep, perhaps because their mechfmu is another version: {error}") from None
             time.sleep(0.2)
 
     def submit(runs: np.ndarray) -> None:
