@@ -250,7 +250,7 @@ def test_damaged_parts_are_found_and_only_they_are_made_again(chain: Path, truth
     table = parquet.read_table(changed)
     wrong = table.set_column(table.column_names.index("tip.x:max"), "tip.x:max", [np.asarray(table["tip.x:max"]) + 1e-12])
     parquet.write_table(wrong.replace_schema_metadata(table.schema.metadata), changed)
-    with pytest.raises(UserError, match="is damaged.*the same sweep makes its runs again"):
+    with pytest.raises(UserError, match=r"is damaged.*the same sweep makes its runs again"):
         result.table  # noqa: B018
     assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
     assert before == {f: f.stat().st_mtime_ns for f in good}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import signal
+import subprocess
+import sys
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +22,8 @@ from mechfmu.run import run_process
 from mechfmu.run.run_process import Job, end_processes, run_chunk
 from mechfmu.run.runner import Runner, check_spec
 from mechfmu.run.simulate import simulate_fmu
-from mechfmu.run.sweep import sweep
+from mechfmu.run.sweep import SweepResult, sweep
+from mechfmu.run.sweep_folder import claim, write_part
 from mechfmu.run.sweep_spec import KEPT, Range, Spec, read_spec
 
 FINAL = Spec(vary={"u": [1.0, 2.0, 3.0]}, record=["x"], stop=1.0, step=0.1)
@@ -50,7 +54,7 @@ def simulated(fmu: Path, spec: Spec, table: Path | None = None) -> np.ndarray:
 ), ids=str)  # fmt: skip
 @pytest.mark.parametrize(("kind", "state"), (("euler", True), ("euler", False), ("fixed", True), ("latch", True), ("experiment", True), ("sticky", True)))
 def test_each_run_is_that_of_simulate(unit: Make, kind: str, state: bool, change: dict[str, Any]) -> None:
-    if kind == "fixed" and change.get("stop") == 1.03 or change.get("step") == 0.3:
+    if (kind == "fixed" and change.get("stop") == 1.03) or change.get("step") == 0.3:
         change = {**change, "stop": 0.9}
     fmu, spec = unit(kind, state=state), replace(FINAL, **change)
     results, reasons = Runner(fmu).chunk(spec, spec.cases())
@@ -60,6 +64,14 @@ def test_each_run_is_that_of_simulate(unit: Make, kind: str, state: bool, change
 def test_euler_steps_and_latched_inputs_in_numbers(unit: Make) -> None:
     assert Runner(unit("euler")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx((1 - 0.9**10) * np.array([1, 2, 3]), rel=1e-14)
     assert Runner(unit("latch")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx((1 + 0.9**10) * np.array([1, 2, 3]), rel=1e-14)
+
+
+def test_an_fmu_without_a_library_for_this_platform(unit: Make, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.fmu"
+    with zipfile.ZipFile(unit("euler")) as full, zipfile.ZipFile(bare, "w") as archive:
+        archive.writestr("modelDescription.xml", full.read("modelDescription.xml"))
+    with pytest.raises(UserError, match="the FMU cannot run here: it has no library for"):
+        sweep(bare, FINAL, tmp_path / "results", workers=1)
 
 
 def test_a_fixed_step_must_fit(unit: Make) -> None:
@@ -96,10 +108,22 @@ def test_inputs_over_time_for_each_run(unit: Make, tmp_path: Path) -> None:
             results, _ = Runner(unit(kind)).chunk(spec, spec.cases())
             labels = spec.shown("inputs", spec.cases()[:, 1])
             assert results.tolist() == [expected[k, name] for k, name in zip(spec.cases()[:, 0], labels, strict=True)]
-    with pytest.raises(UserError, match="inputs ramp.csv: v is no input"):
+    with pytest.raises(UserError, match=r"inputs ramp\.csv: v is no input"):
         check_spec(replace(grid, inputs={"ramp.csv": {"time": [0.0], "v": [1.0]}}), fmu)
-    with pytest.raises(UserError, match="u is both varied and in the inputs ramp.csv"):
+    with pytest.raises(UserError, match=r"u is both varied and in the inputs ramp\.csv"):
         replace(grid, vary={"u": [1.0, 2.0]})
+
+
+def test_a_heat_map_over_two_values(tmp_path: Path) -> None:
+    """Each field has the colour of its run, whatever the order of the values; a failed run has none."""
+    spec = Spec(vary={"k": [3.0, 1.0], "mode": ["slow", "fast", "off"]}, record=["x"], stop=1.0, step=0.1)
+    claim(tmp_path, spec, "", {}, restart=False)
+    values = np.array([1.0, 2.0, np.nan, 4.0, 5.0, 6.0])
+    write_part(tmp_path, spec, np.arange(6), spec.cases(), values.reshape(-1, 1), ["", "", "no", "", "", ""])
+    figure = SweepResult(spec, tmp_path).plot()
+    (heat,) = (c for cell in figure.axes[:4] for c in cell.collections)
+    assert heat.get_array().filled(-1.0).tolist() == [[4.0, 1.0], [5.0, 2.0], [6.0, -1.0]]
+    assert [t.get_text() for t in figure.axes[2].get_yticklabels()] == ["slow", "fast", "off"]
 
 
 # --- processes --------------------------------------------------------------------------------------------------------------
@@ -163,28 +187,19 @@ def test_long_chunks_come_back_early(job: Any, monkeypatch: pytest.MonkeyPatch) 
     assert [len(run_chunk(one, one.spec.cases())[1]) for _ in range(2)] == [1, 1]
 
 
-def test_processes_end_with_their_worker(unit: Make, tmp_path: Path) -> None:
-    """Even one that hangs, when the worker is killed."""
-    import subprocess
-    import sys
-
-    script = f"""
-import sys; sys.path[:] = {sys.path!r}
-from pathlib import Path
-from mechfmu.run.run_process import Job, run_chunk
-from mechfmu.run.sweep_spec import Spec
-run_chunk(Job(Path({str(unit("euler"))!r}).read_bytes(), "fmu", Spec(vary={{"k": [1.0, 100.0]}}, record=["x"], stop=1.0, step=0.1)), Spec(vary={{"k": [1.0, 100.0]}}, record=["x"], stop=1.0, step=0.1).cases())
-"""
-    worker = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
-    try:
+def test_an_interrupted_sweep_of_runs_that_hang_ends_at_once(unit: Make, tmp_path: Path) -> None:
+    """And so do its processes, whether the command is interrupted or killed."""
+    (tmp_path / "hang.toml").write_text('[run]\nstop = 1\nrecord = ["x"]\n[vary]\nk = [100, 101, 102, 103]\n')
+    command = [sys.executable, "-m", "mechfmu", "sweep", str(unit("euler")), "hang.toml", "--workers", "2"]
+    for how, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        sweeping = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while not (started := psutil.Process(worker.pid).children()) or started[0].cpu_times().user < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)  # it is loaded, and hangs by now
-    finally:
-        worker.kill()
-        worker.wait()
-    gone, alive = psutil.wait_procs(started, timeout=30)
-    assert gone and not alive
+        while len(hanging := psutil.Process(sweeping.pid).children()) < 2 or min(p.cpu_times().user for p in hanging) < 1.5:  # loading takes less
+            assert time.monotonic() < deadline and sweeping.poll() is None
+            time.sleep(0.05)
+        sweeping.send_signal(how)
+        assert sweeping.wait(30) == status
+        assert not psutil.wait_procs(hanging, timeout=30)[1]
 
 
 def test_texts_that_are_no_choice(unit: Make) -> None:

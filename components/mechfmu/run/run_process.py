@@ -123,7 +123,7 @@ class RunProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _kill(self) -> None:
-        if self.process.poll() is None:
+        if self.process.returncode is None:  # not asked anew: what an ended process started may still run
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL) if os.name == "posix" else self.process.kill()
 
@@ -174,16 +174,17 @@ _lock = threading.Lock()
 
 
 def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> tuple[np.ndarray, list[str], float]:
-    """What a worker does: the results and reasons of the first cases, of all of them unless they take long, and how many seconds it took."""
+    """What a worker does: the results and reasons of the first cases, of all of them unless they take long, and how many seconds they took."""
     rows: list[np.ndarray] = []
     reasons: list[str] = []
-    deaths, began = 0, time.monotonic()
-    while len(rows) < len(cases) and (not rows or time.monotonic() < began + CHUNK_SECONDS):
-        process = _take(job, folder)
-        for row, reason in process.runs(cases[len(rows) :], began + CHUNK_SECONDS - time.monotonic()):
+    deaths, seconds = 0, 0.0
+    while len(rows) < len(cases) and (not rows or seconds < CHUNK_SECONDS):
+        process, began = _take(job, folder), time.monotonic()
+        for row, reason in process.runs(cases[len(rows) :], CHUNK_SECONDS - seconds):
             rows.append(row)
             reasons.append(reason)
             deaths = 0
+        seconds += time.monotonic() - began
         _give_back(job, process)
         if not process.died or len(rows) == len(cases):
             continue
@@ -197,7 +198,7 @@ def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> tuple[n
             rows.append(np.full(len(job.spec.columns), np.nan))
             reasons.append(blame)
             deaths = 0
-    return np.array(rows), reasons, time.monotonic() - began
+    return np.array(rows), reasons, seconds
 
 
 def _take(job: Job, folder: str | None) -> RunProcess:

@@ -124,8 +124,11 @@ class Runner:
         self._usual: dict[str, Any] = dict(
             guid=self.description.guid, unzipDirectory=self.folder, modelIdentifier=self.description.coSimulation.modelIdentifier, requireFunctions=False
         )
+        library = Path(self.folder, "binaries", fmpy.platform, self.description.coSimulation.modelIdentifier + fmpy.sharedLibraryExtension)
         if engine == "c":
             self._compile(file)
+        elif not library.is_file():
+            raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
         self._reused = engine == "c" or is_ours(file)
 
     def _hear(self, words: str) -> None:
@@ -270,7 +273,13 @@ class Runner:
                 course.rows[k] = [self._get(v) for v in course.recorded]
 
             return slowly
-        c, get, references, count, places = self.fmu.component, self._function("fmi2GetReal", _GET_REAL), course.references.ctypes.data, len(course.recorded), course.places
+        c, get, references, count, places = (
+            self.fmu.component,
+            self._function("fmi2GetReal", _GET_REAL),
+            course.references.ctypes.data,
+            len(course.recorded),
+            course.places,
+        )
 
         def read(k: int) -> None:
             if (status := get(c, references, count, places[k])) > WARNING:

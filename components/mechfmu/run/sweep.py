@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,8 +99,9 @@ def sweep(
         missing = np.setdiff1d(np.arange(len(cases)), runs)
         progress(len(cases) - len(missing), failed)
         if len(missing):
-            with _cluster(scheduler, workers) as client:
-                for runs, results, reasons in _compute(client, Job(content, engine, spec, timeout), cases, missing):
+            job = Job(content, engine, spec, timeout)
+            with _cluster(scheduler, workers) as client, contextlib.closing(_compute(client, job, cases, missing)) as chunks:
+                for runs, results, reasons in chunks:
                     write_part(target, spec, runs, cases[runs], results, reasons)
                     for run, reason in zip(runs, reasons, strict=True):
                         if reason:
@@ -124,7 +125,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         with (
             dask.config.set(QUIET),
             LocalCluster(
-                n_workers=1, threads_per_worker=workers or os.cpu_count() or 1, processes=False, dashboard_address=None, silence_logs=50, memory_limit=0
+                n_workers=1, threads_per_worker=workers or os.cpu_count() or 1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50, memory_limit=0
             ) as cluster,
             Client(cluster) as client,
         ):  # fmt: skip
@@ -147,10 +148,16 @@ def _on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], floa
     return run_chunk(job, cases, get_worker().local_directory)  # Dask clears the folder away, also after workers that were killed
 
 
-def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> Iterator[Finished]:
+def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> Generator[Finished, None, None]:
     """Chunks as they are finished: their runs, results and reasons."""
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
+
+    size, rest = FIRST, missing
+    again: list[np.ndarray] = []  # whose worker died
+    losses: Counter[int] = Counter()  # of workers, by run
+    under_way: dict[Any, np.ndarray] = {}
+    completed = as_completed()
 
     def send(patience: float, otherwise: str) -> Any:
         """The job, to all workers there are."""
@@ -173,20 +180,16 @@ def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> I
 
     def submit_more() -> None:
         nonlocal rest
-        threads = sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())
-        while (again or len(rest)) and len(under_way) < AHEAD * max(1, threads):
+        threads = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values()))
+        while (again or len(rest)) and len(under_way) < AHEAD * threads:
             if again:
                 submit(again.pop())
             else:
-                submit(rest[:size])
-                rest = rest[size:]
+                next_size = min(size, math.ceil(len(rest) / threads))
+                submit(rest[:next_size])
+                rest = rest[next_size:]
 
     shared = send(PATIENCE, "the Dask scheduler has no workers: start some with  dask worker ADDRESS")
-    size, rest = FIRST, missing
-    again: list[np.ndarray] = []  # runs that came back undone
-    losses: Counter[int] = Counter()  # of workers, by run
-    under_way: dict[Any, np.ndarray] = {}
-    completed = as_completed()
     try:
         submit_more()
         for future in completed:
@@ -203,9 +206,8 @@ def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> I
                 else:
                     yield runs, np.full((1, len(job.spec.columns)), np.nan), [f"its worker was lost {LOSSES} times"]
             else:
-                size = min(max(round(SECONDS * len(results) / seconds), 1), MOST)
-                if len(results) < len(runs):
-                    again.append(runs[len(results) :])
+                size = min(max(round(SECONDS * len(results) / max(seconds, 1e-6)), 1), MOST)
+                rest = np.concatenate([runs[len(results) :], rest])  # what took too long for one chunk
                 yield runs[: len(results)], results, reasons
             future.release()
             submit_more()

@@ -1,8 +1,8 @@
 """The folder of a sweep: one sweep of one FMU, one writer at a time, results in Parquet files that are there whole or not at all.
 
-    _sweep.json                  which sweep it belongs to, units          (names with an underscore are not data to whoever reads the folder as one table)
-    _sweep.lock                  locked by the process that writes
-    part-000000040-20.parquet    20 runs, the first of them number 40, with a checksum of its contents in the metadata of the file
+_sweep.json                  which sweep it belongs to, units          (names with an underscore are not data to whoever reads the folder as one table)
+_sweep.lock                  locked by the process that writes
+part-000000040-20.parquet    20 runs, the first of them number 40, with a checksum of its contents in the metadata of the file
 """
 
 from __future__ import annotations
@@ -48,19 +48,24 @@ def writing(folder: Path) -> Iterator[None]:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder against other sweeps. The system releases the lock when the process ends, however it ends."""
-    with writing(folder), (folder / LOCK).open("a+b") as file:
-        if not _lock(file.fileno()):
-            file.seek(0)
-            holder = file.read(200).decode(errors="replace").strip()
-            raise UserError(f"another sweep is writing into {folder}" + (f" ({holder})" if holder else "") + ": wait until it ends, or choose another folder")
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
-        file.flush()
+    with writing(folder):
+        file = (folder / LOCK).open("a+b")
+    with file:
+        with writing(folder):
+            if not _lock(file.fileno()):
+                file.seek(0)
+                holder = file.read(200).decode(errors="replace").strip()
+                raise UserError(
+                    f"another sweep is writing into {folder}" + (f" ({holder})" if holder else "") + ": wait until it ends, or choose another folder"
+                )
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
+            file.flush()
         try:
             yield
         finally:
-            file.truncate(0)
+            with contextlib.suppress(OSError):
+                file.truncate(0)
 
 
 def _lock(descriptor: int) -> bool:

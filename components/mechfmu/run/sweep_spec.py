@@ -99,7 +99,7 @@ class Spec:
         if self.runs > LARGEST:
             raise UserError(f"the sweep has {self.runs} runs; at most {LARGEST} are allowed")
 
-    def _check(self, name: str, values: Range | Sequence[float]) -> None:
+    def _check(self, name: str, values: Range | Values) -> None:
         numbers: list[Any] = [values.low, values.high] if isinstance(values, Range) else list(values)
         if numbers and all(isinstance(v, str) for v in numbers):
             return
@@ -250,7 +250,7 @@ def _section(data: Mapping[str, Any], section: str, kinds: Mapping[str, Any]) ->
         kind = (int, float) if kinds[name] is float else kinds[name]
         if not isinstance(value, kind) or isinstance(value, bool):
             raise UserError(f"[{section}] {name} = {value}: must be {WANTED[kinds[name]]}")
-        if kinds[name] in (list, (str, list)) and not isinstance(value, str) and not all(isinstance(v, str) for v in value):
+        if isinstance(value, list) and not all(isinstance(v, str) for v in value):
             raise UserError(f"[{section}] {name}: must be a list of texts")
     return found
 
