@@ -403,6 +403,7 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
         (("CHAIN", "none.toml"), ("cannot read none.toml",)),
         (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be fmu or c",)),
         (("CHAIN", "swing.toml", "--workers", "0"), ("workers 0: must be at least 1",)),
+        (("CHAIN", "swing.toml", "--timeout", "-1"), ("timeout -1: must be greater than 0",)),
         (("CHAIN", "swing.toml", "--plot", "a.bmp"), ("must end in",)),
     ),
 )  # fmt: skip

@@ -189,12 +189,12 @@ def test_long_chunks_come_back_early(job: Any, monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_interrupted_sweep_of_runs_that_hang_ends_at_once(unit: Make, tmp_path: Path) -> None:
     """And so do its processes, whether the command is interrupted or killed."""
-    (tmp_path / "hang.toml").write_text('[run]\nstop = 1\nrecord = ["x"]\n[vary]\nk = [100, 101, 102, 103]\n')
-    command = [sys.executable, "-m", "mechfmu", "sweep", str(unit("euler")), "hang.toml", "--workers", "2"]
+    (tmp_path / "hang.toml").write_text('[run]\nstop = 1\nrecord = ["x"]\n[vary]\nk = [100, 101]\n')
+    command = [sys.executable, "-m", "mechfmu", "sweep", str(unit("euler")), "hang.toml", "--workers", "1"]
     for how, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         sweeping = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while len(hanging := psutil.Process(sweeping.pid).children()) < 2 or min(p.cpu_times().user for p in hanging) < 1.5:  # loading takes less
+        while not (hanging := psutil.Process(sweeping.pid).children()) or hanging[0].cpu_times().user < 1.0:  # loading takes less
             assert time.monotonic() < deadline and sweeping.poll() is None
             time.sleep(0.05)
         sweeping.send_signal(how)
