@@ -2,7 +2,7 @@
 
     python benchmarks/sweep.py [--runs 10000]
 
-Needs `pip install ".[native,sweep]"`. The sweep runs on two local workers, once undisturbed and once with a worker killed on the way, then the whole
+Needs `pip install ".[native,sweep]"`. The sweep runs in two processes, once undisturbed and once with one of them killed on the way, then the whole
 command killed, then continued. The exit status is 1 when a requirement at the end is missed.
 """
 
@@ -25,7 +25,8 @@ from pyarrow import parquet
 
 from mechfmu import LinkChain
 from mechfmu.engines.compiled import library
-from mechfmu.run.sweep import parts, sweep
+from mechfmu.run.sweep import sweep
+from mechfmu.run.sweep_folder import parts
 from mechfmu.run.sweep_spec import read_spec
 
 SPEC = """
@@ -70,21 +71,21 @@ def resident() -> int:
 
 
 def disturbed(fmu: Path, spec: Path, runs: int) -> Path:
-    """The command, one of its workers killed after a fifth of the runs, itself after half of them, then started again."""
+    """The command, one of its processes killed after a fifth of the runs, itself after half of them, then started again."""
     folder = spec.parent / "disturbed"
     command = [sys.executable, "-m", "mechfmu", "sweep", str(fmu), str(spec), "-o", str(folder), "--workers", "2"]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    worker_killed = False
+    one_killed = False
     while (finished := count(folder)) < runs / 2:
         if process.poll() is not None:
             sys.exit("the sweep ended too early")
-        if finished >= runs / 5 and not worker_killed:
-            next(p for p in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in " ".join(p.cmdline())).kill()
-            worker_killed = True
+        if finished >= runs / 5 and not one_killed:
+            psutil.Process(process.pid).children()[0].kill()
+            one_killed = True
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    print(f"killed a worker, and then everything after {count(folder)} runs; going on")
+    print(f"killed a process, and then everything after {count(folder)} runs; going on")
     subprocess.run(command, check=True)
     return folder
 

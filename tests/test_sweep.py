@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +17,6 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from check_zoo import Defect, write_fmu
 from command_line import done, refused
 from pyarrow import parquet
 
@@ -24,7 +25,8 @@ from mechfmu.mechanisms import UserError
 from mechfmu.packaging.build import build
 from mechfmu.run.runner import Runner
 from mechfmu.run.simulate import simulate_fmu
-from mechfmu.run.sweep import MANIFEST, parts, sweep
+from mechfmu.run.sweep import sweep
+from mechfmu.run.sweep_folder import MANIFEST, finished, locked, parts
 from mechfmu.run.sweep_spec import Range, Spec, read_spec
 
 SWING = Spec(
@@ -74,18 +76,13 @@ def test_an_instance_forgets_the_run_before(chain: Path) -> None:
     assert np.array_equal(forwards, backwards[::-1])
 
 
-def test_runs_that_differ_in_inputs_start_from_one_saved_state(chain: Path) -> None:
-    spec = Spec(vary={"joint[1].torque": [-1.0, 0.0, 2.0]}, record=["tip.x"], stop=0.2, step=0.02, keep=("final", "max"), set={"gravity": 1.62})
-    cloned, _ = Runner(chain).chunk(spec, spec.cases())
-    alone = [Runner(chain).chunk(spec, case.reshape(1, -1))[0][0] for case in spec.cases()]
-    assert np.array_equal(cloned, alone) and len(set(cloned[:, 0])) == 3
-
-
-def test_the_end_alone_needs_no_steps_between(chain: Path) -> None:
-    every = replace(SWING, count=5, tolerance=1e-9)
-    final = replace(every, keep=("final",))
-    there, here = Runner(chain).chunk(every, every.cases())[0], Runner(chain).chunk(final, final.cases())[0]
-    assert np.allclose(there[:, ::2], here, rtol=0, atol=1e-7)
+def test_a_run_is_that_of_fmpy_when_only_the_end_is_kept_or_only_inputs_vary(chain: Path) -> None:
+    for vary in ({"joint[1].torque": [-1.0, 2.0]}, {"solver.relative_tolerance": [1e-3, 1e-8]}, {"solver.method": ["explicit", "implicit"]}):
+        spec = Spec(vary=vary, record=["tip.x"], stop=0.5, step=0.03)  # type: ignore[arg-type]
+        for engine in ("fmu", "c"):
+            results, reasons = Runner(chain, engine).chunk(spec, spec.cases())
+            ((name, values),) = vary.items()
+            assert not any(reasons) and results[:, 0].tolist() == [simulate_fmu(chain, 0.5, 0.03, {name: v})["tip.x"][-1] for v in values]
 
 
 def test_a_failed_run_is_recorded_with_its_reason(chain: Path) -> None:
@@ -125,31 +122,20 @@ def test_the_compiled_equations_give_the_same_numbers(chain: Path, truth: np.nda
 
 @pytest.fixture
 def killed_while_running() -> Iterator[Callable[[int, int], None]]:
-    """A progress function that kills one worker after the first chunk."""
+    """A progress function that kills one of the processes that make runs after the first chunk."""
     killed: list[int] = []
 
     def progress(finished: int, failed: int) -> None:
         if finished and not killed:
-            workers = [p for p in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(p.cmdline())]
-            killed.append(workers[0].pid)
-            workers[0].kill()
+            killed.append(psutil.Process().children()[0].pid)
+            psutil.Process(killed[0]).kill()
 
     yield progress
     assert killed
 
 
-def test_a_killed_worker_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any) -> None:
+def test_a_killed_process_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any) -> None:
     assert right(sweep(chain, SWING, tmp_path, workers=2, progress=killed_while_running), truth)
-
-
-def test_a_run_that_ends_its_process_is_found_and_blamed_alone(tmp_path: Path) -> None:
-    fmu = write_fmu(tmp_path, Defect("", "stiff", "exit(0) in fmi2DoStep where k > 100", "stiff-exit", kinds="CoSimulation"))
-    spec = Spec(vary={"k": [1.0, 200.0, 4.0]}, record=["x"], stop=0.2, step=0.02)
-    warnings: list[str] = []
-    result = sweep(fmu, spec, tmp_path / "results", workers=2, warn=warnings.append)
-    alone, _ = Runner(fmu).chunk(spec, spec.cases()[[0, 2]])
-    assert result.table["reason"].to_pylist() == ["", "the FMU ended its process", ""] and warnings == ["run 1 ended its process"]
-    assert np.array_equal(result["x"][[0, 2]], alone[:, 0]) and np.isnan(result["x"][1])
 
 
 def toml(folder: Path, **changes: str) -> Path:
@@ -199,22 +185,30 @@ def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Pa
     assert all(np.array_equal(np.asarray(table[name]), results[:, j]) for j, name in enumerate(spec.columns))
 
 
-def test_a_scheduler_in_another_process(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
-    """A scheduler and two workers, each a process of its own, as on a cluster."""
+def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """A scheduler and a worker, each a process of its own, as on a cluster; the worker is killed and takes its time to come back."""
     address = tmp_path / "address.json"
     quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
     dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(address), "--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--nthreads", "1", "--no-dashboard"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--nthreads", "2", "--no-dashboard", "--no-nanny"]
     started = [subprocess.Popen(dask, **quiet)]  # type: ignore[call-overload]
+    killed: list[int] = []
+
+    def progress(finished: int, failed: int) -> None:
+        if finished and not killed:
+            killed.append(finished)
+            started[1].kill()
+            started[1].wait(20)
+            started.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+
     try:
         deadline = time.monotonic() + 60
         while not address.exists():
             assert started[0].poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
-        started += [subprocess.Popen(worker, **quiet) for _ in range(2)]  # type: ignore[call-overload]
-        import json
-
-        assert right(sweep(chain, SWING, tmp_path / "results", scheduler=json.loads(address.read_text())["address"]), truth)
+        started.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+        assert right(sweep(chain, SWING, tmp_path / "results", scheduler=json.loads(address.read_text())["address"], progress=progress), truth)
+        assert 0 < killed[0] < SWING.runs
     finally:
         for process in reversed(started):
             process.terminate()
@@ -247,9 +241,59 @@ def test_results_of_different_sweeps_are_not_mixed(chain: Path, tmp_path: Path) 
     assert sweep(other, small, tmp_path, workers=1, restart=True).table.num_rows == 3
 
 
-def test_a_damaged_part_is_made_again(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
-    sweep(chain, SWING, tmp_path, workers=1)
-    parts(tmp_path)[1].write_bytes(b"half")
+def test_damaged_parts_are_found_and_only_they_are_made_again(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """One that is not Parquet, and one that is, with a number that nobody computed."""
+    result = sweep(chain, SWING, tmp_path, workers=1)
+    cut, changed, *good = parts(tmp_path)
+    before = {f: f.stat().st_mtime_ns for f in good}
+    cut.write_bytes(cut.read_bytes()[:-10])
+    table = parquet.read_table(changed)
+    wrong = table.set_column(table.column_names.index("tip.x:max"), "tip.x:max", [np.asarray(table["tip.x:max"]) + 1e-12])
+    parquet.write_table(wrong.replace_schema_metadata(table.schema.metadata), changed)
+    with pytest.raises(UserError, match=r"is damaged.*the same sweep makes its runs again"):
+        result.table  # noqa: B018
+    assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
+    assert before == {f: f.stat().st_mtime_ns for f in good}
+
+
+def test_a_part_that_cannot_be_read_is_left_alone(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(SWING, count=3)
+    sweep(chain, small, tmp_path, workers=1)
+    (part,) = parts(tmp_path)
+    real = Path.read_bytes
+
+    def stale(path: Path) -> bytes:
+        if path == part:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", stale)
+    with pytest.raises(UserError, match=f"cannot read {part}: Stale file handle"):
+        sweep(chain, small, tmp_path, workers=1)
+    assert part.exists()
+
+
+def test_two_sweeps_do_not_share_a_folder(chain: Path, tmp_path: Path) -> None:
+    small = replace(SWING, count=3)
+    with locked(tmp_path), pytest.raises(UserError, match=f"another sweep is writing into {tmp_path} \\(process {os.getpid()} on "):
+        sweep(chain, small, tmp_path, restart=True)
+    assert sweep(chain, small, tmp_path, workers=1).table.num_rows == 3
+
+
+def test_a_full_disk_ends_in_one_line_and_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """A limit for the size of files stands for the disk."""
+    resource = pytest.importorskip("resource")
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+    def progress(finished: int, failed: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100 if finished else hard, hard))
+
+    try:
+        with pytest.raises(UserError, match=f"cannot write into the folder {tmp_path}: File too large; finished runs are kept, the same command goes on"):
+            sweep(chain, SWING, tmp_path, workers=1, progress=progress)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    assert 0 < len(finished(tmp_path)[0]) < SWING.runs and not list(tmp_path.glob(".part*"))
     assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
 
 
@@ -286,7 +330,7 @@ def test_cases_from_a_table(tmp_path: Path) -> None:
     assert spec.names == ["gravity", "joint[1].angle_start"] and spec.step == 0.01
     assert spec.cases().tolist() == [[1.62, 0.5], [9.81, -0.5]]
     (tmp_path / "cases.csv").write_text("gravity,joint[1].angle_start\n1.62,0.5\n9.81,half\n")
-    with pytest.raises(UserError, match=r"line 3, joint\[1\].angle_start: half is no number"):
+    with pytest.raises(UserError, match=r"line 3, joint\[1\].angle_start: half is not a number"):
         read_spec(file)
 
 
@@ -303,11 +347,11 @@ def test_cases_from_a_table(tmp_path: Path) -> None:
         ("count = 450", "", "needs the number of runs"),
         ("count = 450", "count = 1000000000", "at most 100000000 are allowed"),
         ('"max"]', '"median"]', "keep median: must be one of final, min, max, mean"),
-        ("{from = 1, to = 10}", "{from = 1}", "must be a list of numbers or {from"),
+        ("{from = 1, to = 10}", "{from = 1}", "must be a list of values or {from"),
         ("{from = 1, to = 10}", '{from = 1, to = 2, scale = "cubic"}', "scale cubic: must be linear or log"),
         ("{from = 1, to = 10}", '{from = 0, to = 2, scale = "log"}', "must be positive"),
         ("{from = 1, to = 10}", "{from = 1, to = inf}", "must be finite"),
-        ("{from = 1, to = 10}", '["one"]', "must be finite numbers"),
+        ("{from = 1, to = 10}", '["one", 2]', "must be finite numbers, or all of them texts"),
         ("[vary]", "[set]\ngravity = 1\n[vary]", "gravity is both set and varied"),
         ("stop = 0.2", "stop = ", "is not valid TOML"),
     ),
@@ -359,6 +403,7 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
         (("CHAIN", "none.toml"), ("cannot read none.toml",)),
         (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be fmu or c",)),
         (("CHAIN", "swing.toml", "--workers", "0"), ("workers 0: must be at least 1",)),
+        (("CHAIN", "swing.toml", "--timeout", "-1"), ("timeout -1: must be greater than 0",)),
         (("CHAIN", "swing.toml", "--plot", "a.bmp"), ("must end in",)),
     ),
 )  # fmt: skip

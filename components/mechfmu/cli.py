@@ -220,6 +220,7 @@ def make_parser() -> Parser:
     c.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, e.g. tcp://10.0.0.5:8786 (default: processes of this machine)")
     c.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default: one per processor)")
     c.add_argument("--engine", default="fmu", metavar="E", help="fmu (the default), or c: the equations of one of our FMUs, compiled by the workers")
+    c.add_argument("--timeout", type=float, metavar="S", help="limit for one run in seconds of real time; a run that takes longer is recorded as failed")
     c.add_argument("--restart", action="store_true", help="begin anew instead of going on with what the folder holds")
     c.add_argument("--plot", metavar="FILE", help="draw all results over all varied values into this file (png, svg, pdf)")
     c.set_defaults(run=run_sweep)
@@ -646,7 +647,7 @@ def run_sweep(options: argparse.Namespace) -> int:
             show(runs)
 
         try:
-            result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance)
+            result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance, timeout=options.timeout)
         except KeyboardInterrupt:
             print(f"mechfmu sweep: interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there", file=sys.stderr)
             return 130

@@ -50,6 +50,30 @@ def times(start: float, stop: float, step: float) -> np.ndarray:
     return np.append(start + step * np.arange(count), stop)
 
 
+def communication_points(start: float, stop: float, step: float, variable_step: bool, events: Sequence[float] = ()) -> np.ndarray:
+    """Return the times at which FMPy communicates with a Co-Simulation FMU: multiples of the step, and where the FMU can vary its steps the events of its
+    inputs and the stop time. Without that the last point is the last multiple of the step."""
+    points, number, ahead = [start], 1, [math.inf, *sorted(events, reverse=True)]
+    while not (points[-1] > stop or math.isclose(points[-1], stop)):
+        following = regular = start + number * step
+        while (event := ahead[-1]) <= points[-1] or math.isclose(event, points[-1]):
+            ahead.pop()
+        if variable_step and following > event and not math.isclose(following, event):
+            following = event
+        if following > stop and not math.isclose(following, stop):
+            if not variable_step:
+                break
+            following = stop
+        points.append(following)
+        number += math.isclose(following, regular)
+    return np.array(points)
+
+
+def reaches(t: float, stop: float, step: float) -> bool:
+    """Whether a simulation whose last point is t ran to the end."""
+    return t >= stop - 1e-6 * step
+
+
 def pace(factor: float, progress: Progress) -> Progress:
     """A progress function that waits until so many times real time has passed."""
     if not (math.isfinite(factor) and factor > 0):
@@ -166,8 +190,7 @@ def simulate_fmu(
     check_controller(controller, period)
     if controller is not None and (description.fmiVersion != "2.0" or description.coSimulation is None):
         raise UserError(f"{Path(fmu).name} cannot have a controller: it is not an FMI 2.0 FMU for Co-Simulation")
-    experiment = description.defaultExperiment
-    t_start = float(experiment.startTime) if experiment and experiment.startTime else 0.0
+    experiment, t_start = description.defaultExperiment, start_time(description)
     t_stop = stop if stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else t_start + 1.0
     t_step = step if step is not None else float(experiment.stepSize) if experiment and experiment.stepSize else (t_stop - t_start) / 500
     times(t_start, t_stop, t_step)  # refuses nonsense
@@ -177,10 +200,9 @@ def simulate_fmu(
         if name not in variables:
             raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
         values[name] = start_value(variables[name], value, variables, description.unitDefinitions)
-    if tolerance is None:
-        tolerance = values.get("solver.relative_tolerance")  # or else the experiment's own tolerance would override what the user asks for
-    table = _read_table(input_csv, variables) if input_csv is not None else {}
-    inputs = _filled(table, variables, values) if table else None
+    tolerance = run_tolerance(description, tolerance, values)
+    table = read_input_table(input_csv) if input_csv is not None else {}
+    inputs = input_signals(table, variables, values, str(input_csv)) if table else None
     complaints: list[str] = []
     cautions: list[str] = []
     reached = [t_start]
@@ -200,12 +222,10 @@ def simulate_fmu(
         with contextlib.redirect_stderr(said):
             if controller is not None:
                 curves = {name: _curve(variables[name], table["time"], column) for name, column in table.items() if name != "time"}
-                usual = float(experiment.tolerance) if experiment and experiment.tolerance else None
                 t = times(t_start, t_stop, t_step)
                 signals, driven = run_controlled(
-                    fmu, description, t, values, curves, usual if tolerance is None else tolerance, controller, period, progress, complaints.append,
-                    cautions.append, terminal,
-                )  # fmt: skip
+                    fmu, description, t, values, curves, tolerance, controller, period, progress, complaints.append, cautions.append, terminal
+                )
             else:
                 data = fmpy.simulate_fmu(
                     str(fmu), start_time=t_start, stop_time=t_stop, output_interval=t_step, relative_tolerance=tolerance, start_values=values,
@@ -214,7 +234,7 @@ def simulate_fmu(
                 t = np.asarray(data["time"])
                 signals = {n: np.asarray(data[n], dtype=float) for n in data.dtype.names if n != "time"}
                 driven = _driven(variables, inputs, values, t)
-        if t[-1] < t_stop - 1e-6 * t_step:  # a discarded step ends FMPy's simulation without an error
+        if not reaches(t[-1], t_stop, t_step):  # a discarded step ends FMPy's simulation without an error
             raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
     except UserError:
         raise
@@ -227,6 +247,20 @@ def simulate_fmu(
         description.modelName, t, signals, {n: shown_as(variables[n], description) for n in signals}, constants_of(description, values), seen_mechanism(fmu),
         driven,
     )  # fmt: skip
+
+
+def start_time(description: ModelDescription) -> float:
+    """Return the time at which every simulation of an FMU starts."""
+    experiment = description.defaultExperiment
+    return float(experiment.startTime) if experiment and experiment.startTime else 0.0
+
+
+def run_tolerance(description: ModelDescription, tolerance: float | None, values: Mapping[str, Any]) -> float | None:
+    """Return the tolerance that a run tells the FMU: what the user asks for, be it through a parameter of the FMU, else that of the default experiment."""
+    if tolerance is None:
+        tolerance = values.get("solver.relative_tolerance")
+    experiment = description.defaultExperiment
+    return float(experiment.tolerance) if tolerance is None and experiment and experiment.tolerance is not None else tolerance
 
 
 def constants_of(description: ModelDescription, values: Mapping[str, Any]) -> dict[str, float]:
@@ -321,8 +355,11 @@ def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
         return Absent(f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}")
 
 
-def _read_table(file: str | Path, variables: Mapping[str, Any]) -> dict[str, list[float]]:
-    """The columns of a table of inputs over time: `time`, and inputs by name."""
+InputTable = Mapping[str, Sequence[float]]  # columns by name, time first
+
+
+def read_input_table(file: str | Path) -> dict[str, list[float]]:
+    """Read a table of inputs over time from a CSV file."""
     try:
         with Path(file).open(newline="", encoding="utf-8") as stream:
             rows = [row for row in csv.reader(stream) if row]
@@ -331,23 +368,21 @@ def _read_table(file: str | Path, variables: Mapping[str, Any]) -> dict[str, lis
     names = [name.strip() for name in rows[0]] if rows else []
     if not names or names[0] != "time" or len(rows) < 2:
         raise UserError(f"{file}: it must be a table whose first column is time, with a line of names and at least one of numbers")
-    inputs = {v.name: v for v in variables.values() if v.causality == "input"}
-    for name in names[1:]:
-        if name not in inputs:
-            raise UserError(f"{file}: {name} is no input{near(name, inputs)}")
     table = {name: [_cell(file, row, names, k) for row in rows[1:]] for k, name in enumerate(names)}
     if np.any(np.diff(table["time"]) < 0):
         raise UserError(f"{file}: time goes back")
     return table
 
 
-def _filled(table: Mapping[str, list[float]], variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
-    """The same for FMPy; inputs that are not in the table keep their start values."""
-    rest = [v for v in variables.values() if v.causality == "input" and v.name not in table]
-    columns = {**table, **{v.name: [float(values.get(v.name, v.start or 0.0))] * len(table["time"]) for v in rest}}
-    data = np.zeros(len(table["time"]), dtype=[(name, float) for name in columns])
-    for name, column in columns.items():
-        data[name] = column
+def input_signals(table: InputTable, variables: Mapping[str, Any], values: Mapping[str, Any], label: str) -> np.ndarray:
+    """Return a table of inputs as FMPy wants it; inputs that are not in it keep their start values."""
+    inputs = {v.name: v for v in variables.values() if v.causality == "input" and v.type != "String"}
+    for name in table:
+        if name not in inputs and name != "time":
+            raise UserError(f"{label}: {name} is no input{near(name, inputs)}")
+    data = np.zeros(len(table["time"]), dtype=[(name, float) for name in ("time", *(n for n in table if n != "time"), *(n for n in inputs if n not in table))])
+    for name in data.dtype.names or ():
+        data[name] = table[name] if name in table else float(start_value(inputs[name], values.get(name, inputs[name].start or 0)))
     return data
 
 
