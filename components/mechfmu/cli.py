@@ -161,6 +161,7 @@ def make_parser() -> Parser:
     c.add_argument("--stop", type=float, metavar="T", help="stop time in s (default: the system's own)")
     c.add_argument("--step", type=float, metavar="H", help="communication step in s, the largest one with --adaptive (default: the system's own)")
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
+    c.add_argument("--input", metavar="CSV", help="unconnected inputs over time: a column time and a column FMU.NAME for each of them")
     c.add_argument("--adaptive", type=float, metavar="TOL", help="let the step adapt to this relative error of the connected signals")
     c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
     offer(c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim"), lambda _, __: ["fmpy", "libcosim"])
@@ -464,7 +465,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     if options.system[0] == "new":
         _new_system(options)
         return
-    from .run.simulate import pace
+    from .run.simulate import pace, read_table
     from .run.system import System
 
     if len(options.system) > 1:
@@ -479,10 +480,14 @@ def run_cosim(options: argparse.Namespace) -> None:
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+    inputs = None
+    if options.input:
+        at = read_table(options.input, [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "input"])
+        inputs = {name: (at["time"], values) for name, values in at.items() if name != "time"}
     with progress_bar(system.name, options.stop or system.stop_time) as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=options.adaptive, master=options.master, progress=paced,
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), inputs=inputs, adaptive=options.adaptive, master=options.master, progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))

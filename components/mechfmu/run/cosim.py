@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import fmpy
@@ -24,17 +25,19 @@ from ..mechanisms import UserError
 from .listening import listener
 from .result import Result
 from .scene import Absent, Scene
-from .simulate import Progress, seen_mechanism, shown_as, times
+from .simulate import Input, Progress, over_time, seen_mechanism, shown_as, times
 from .system import Connection, Port, System
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
     "Real": ("Real", ctypes.c_double), "Integer": ("Integer", ctypes.c_int), "Enumeration": ("Integer", ctypes.c_int), "Boolean": ("Boolean", ctypes.c_int),
 }  # fmt: skip
+Driven = Mapping[Port, Callable[[float], float]]  # unconnected inputs over time
 SMALLEST = 2**-12  # of the given step, below which an adaptive step is no longer halved
 
 
 def simulate_system(
-    system: System, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | None = None,
+    system: System, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Input] | None = None, adaptive: float | None = None,
     master: str = "fmpy", progress: Progress = lambda t: None, warn: Callable[[str], None] = lambda text: None,
 ) -> Result:  # fmt: skip
     """Simulate a system; see System.simulate."""
@@ -42,9 +45,12 @@ def simulate_system(
         system.name, system.fmus, system.connect, {**system.set, **(set or {})}, system.stop_time if stop is None else stop,
         system.step_size if step is None else step, system.transforms, system.keep,
     )  # fmt: skip
+    driven = {chosen.free_input(name): over_time(name, given) for name, given in (inputs or {}).items()}
     if master == "libcosim":
         from .libcosim import simulate_in_libcosim
 
+        if driven:
+            raise UserError("libcosim is given no inputs over time here; use the master fmpy")
         if adaptive is not None:
             raise UserError("libcosim has no adaptive steps; use the master fmpy")
         return simulate_in_libcosim(chosen, progress)
@@ -55,7 +61,7 @@ def simulate_system(
     for loop in waves(chosen.connections, declared(chosen, "outputs"))[1]:
         warn(f"{' -> '.join(map(str, (*loop, loop[0])))} is an algebraic loop: its first signal lags behind by a step")
     said = io.StringIO()  # Python FMUs write their messages to standard error of this process
-    with contextlib.redirect_stderr(said), Master(chosen, said) as run:
+    with contextlib.redirect_stderr(said), Master(chosen, said, driven) as run:
         return run.fixed(progress) if adaptive is None else run.adaptive(adaptive, progress)
 
 
@@ -72,7 +78,7 @@ def outputs_of(system: System) -> list[Port]:
     return [Port(c, v.name) for c, variables in system.variables.items() for v in variables.values() if v.causality == "output" and v.type in KINDS]
 
 
-def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) -> Result:
+def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray], driven: Driven = MappingProxyType({})) -> Result:
     ports = outputs_of(system)
     how = {str(p): shown_as(system.variable(p), system.descriptions[p.component]) for p in ports}
     signals = dict(zip(map(str, ports), np.array(rows).T, strict=True))
@@ -80,6 +86,7 @@ def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) ->
     values = {(str(p), v.causality): float(system.values.get(p, v.start)) for p, v in given.items()}
     constants = {name: value for (name, causality), value in values.items() if causality == "parameter"}
     inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
+    inputs |= {str(port): np.array([value(at) for at in t]) for port, value in driven.items()}
     inputs |= {str(c.target): c.factor * signals[str(c.source)] + c.offset for c in system.connections}
     members = {name: mechanism for name, file in system.fmus.items() if (mechanism := seen_mechanism(file)) is not None}
     here = {name: mechanism for name, mechanism in members.items() if not isinstance(mechanism, Absent)}
@@ -185,8 +192,8 @@ class Wires:
 class Master:
     """All FMUs of a system, initialized; closed at the end."""
 
-    def __init__(self, system: System, said: io.StringIO):
-        self.system, self.said, self.complaints, self.slaves = system, said, [], {}  # type: ignore[var-annotated]
+    def __init__(self, system: System, said: io.StringIO, driven: Driven):
+        self.system, self.said, self.driven, self.complaints, self.slaves = system, said, driven, [], {}  # type: ignore[var-annotated]
         try:
             for name in system.fmus:
                 self.slaves[name] = Slave(system, name, self.complaints)
@@ -259,10 +266,15 @@ class Master:
         for action in self.pass_on:
             action()
 
+    def drive(self, t: float) -> None:
+        for port, value in self.driven.items():
+            self.slaves[port.component].set("Real", self.system.variable(port).valueReference, value(t))
+
     def initialize(self) -> None:
         for port, value in self.system.values.items():
             variable = self.system.variable(port)
             self.slaves[port.component].set(variable.type, variable.valueReference, value)
+        self.drive(0.0)
         for slave in self.slaves.values():
             slave.fmu.setupExperiment(startTime=0.0)
             slave.fmu.enterInitializationMode()
@@ -280,6 +292,7 @@ class Master:
         """One step of all FMUs; not final: it may be taken back."""
         for slave in self.slaves.values():
             slave.fmu.doStep(t, h, noSetFMUStatePriorToCurrentPoint=fmi2.fmi2True if final else fmi2.fmi2False)
+        self.drive(t + h)
         self.exchange()
 
     def fixed(self, progress: Progress) -> Result:
@@ -292,7 +305,7 @@ class Master:
             except Exception as error:
                 raise self.reason(error, float(t)) from None
             progress(float(t_next))
-        return result_of(self.system, list(grid), rows)
+        return result_of(self.system, list(grid), rows, self.driven)
 
     def adaptive(self, tolerance: float, progress: Progress) -> Result:
         stop, largest = self.system.stop_time, self.system.step_size
@@ -320,7 +333,7 @@ class Master:
             t += h
             progress(t)
             h *= min(4.0, 0.9 / np.sqrt(max(error, 1e-4)))
-        return result_of(self.system, grid, rows)
+        return result_of(self.system, grid, rows, self.driven)
 
     @contextlib.contextmanager
     def saved(self) -> Any:

@@ -11,7 +11,7 @@ import re
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -251,10 +251,8 @@ def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
         return Absent(f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}")
 
 
-def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:
-    """The table of inputs over time; inputs that are not in it keep their start values."""
-    if file is None:
-        return None
+def read_table(file: str | Path, inputs: Collection[str]) -> dict[str, list[float]]:
+    """The columns of a table of inputs over time, `time` first."""
     try:
         with Path(file).open(newline="", encoding="utf-8") as stream:
             rows = [row for row in csv.reader(stream) if row]
@@ -263,16 +261,24 @@ def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: 
     names = [name.strip() for name in rows[0]] if rows else []
     if not names or names[0] != "time" or len(rows) < 2:
         raise UserError(f"{file}: it must be a table whose first column is time, with a line of names and at least one of numbers")
-    inputs = {v.name: v for v in variables.values() if v.causality == "input"}
     for name in names[1:]:
         if name not in inputs:
             raise UserError(f"{file}: {name} is no input{near(name, inputs)}")
     table = {name: [_cell(file, row, names, k) for row in rows[1:]] for k, name in enumerate(names)}
     if np.any(np.diff(table["time"]) < 0):
         raise UserError(f"{file}: time goes back")
+    return table
+
+
+def _read_inputs(file: str | Path | None, variables: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray | None:
+    """The table of inputs over time; inputs that are not in it keep their start values."""
+    if file is None:
+        return None
+    inputs = {v.name: v for v in variables.values() if v.causality == "input"}
+    table = read_table(file, inputs)
     for name, variable in inputs.items():
-        table.setdefault(name, [float(values.get(name, variable.start or 0.0))] * (len(rows) - 1))
-    data = np.zeros(len(rows) - 1, dtype=[(name, float) for name in table])
+        table.setdefault(name, [float(values.get(name, variable.start or 0.0))] * len(table["time"]))
+    data = np.zeros(len(table["time"]), dtype=[(name, float) for name in table])
     for name, column in table.items():
         data[name] = column
     return data

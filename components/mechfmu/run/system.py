@@ -20,6 +20,7 @@ from .simulate import read_description, start_value, times
 
 if TYPE_CHECKING:
     from .result import Result
+    from .simulate import Input
 
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 RADIAN = "rad"
@@ -129,6 +130,16 @@ class System:
             found[port] = start_value(self.variable(port), value, self.variables[port.component])
         return found
 
+    def free_input(self, name: str) -> Port:
+        """A Real input that is not connected, by its name."""
+        port = Port.of(name)
+        variable = self.variable(port)
+        if variable.causality != "input" or variable.type != "Real":
+            raise UserError(f"{port} cannot be driven: it is not a Real input")
+        if port in {c.target for c in self.connections}:
+            raise UserError(f"{port} cannot be driven: it is connected")
+        return port
+
     def variable(self, port: Port) -> ScalarVariable:
         if port.component not in self.fmus:
             raise UserError(f"{port}: there is no FMU {port.component} in the system{near(port.component, self.fmus)}")
@@ -165,20 +176,22 @@ class System:
         return read_ssp(Path(file))
 
     def simulate(
-        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | None = None,
+        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Input] | None = None, adaptive: float | None = None,
         master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] = lambda text: None,
     ) -> Result:  # fmt: skip
         """Run it; the result has all outputs of all FMUs, as "fmu.variable".
 
         stop, step   in s; default: the system's own
         set          parameters and unconnected inputs, on top of the system's own
+        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values) that is interpolated linearly; held over each step
         adaptive     relative error of the connected signals in a step; the step then changes, up to `step`; needs FMUs that save their state
         master       fmpy (the embedded one) or libcosim
         progress     is told the simulation time after each step;  warn   is told of algebraic loops
         """
         from .cosim import simulate_system
 
-        return simulate_system(self, stop, step, set, adaptive, master, progress, warn)
+        return simulate_system(self, stop, step, set, inputs, adaptive, master, progress, warn)
 
 
 def joined(system: System, a: str, b: str) -> dict[str, str]:
