@@ -104,22 +104,6 @@ KNEE_1, KNEE_2, WAIST, HIP_1, HIP_2 = (
 JOINTS = (KNEE_1, KNEE_2, WAIST, HIP_1, HIP_2)
 
 
-def angles(hip, feet, shank=0.4987, thigh=0.4287, lean=0.0):
-    """Angles of the six links with the hip and the feet at these points, knees bent to the right, the body leaning forward."""
-    found = []
-    for foot in feet:
-        leg = np.subtract(hip, foot)
-        reach = np.hypot(*leg)
-        if reach > shank + thigh:
-            raise ValueError(f"a foot at {foot} is out of the reach of a hip at {hip}")
-        at_foot = np.arccos((shank**2 + reach**2 - thigh**2) / (2 * shank * reach))
-        at_hip = np.arccos((thigh**2 + reach**2 - shank**2) / (2 * thigh * reach))
-        direction = np.arctan2(leg[1], leg[0])
-        found.append((direction - at_foot, direction + at_hip))
-    (shank_1, thigh_1), (shank_2, thigh_2) = found
-    return np.array([shank_1, thigh_1, thigh_2, shank_2, np.pi / 2 - lean, np.pi / 2 - lean])
-
-
 def joint_angles(phi):
     """The angles that the five joint controllers see."""
     return np.array([phi[0] - phi[1], phi[3] - phi[2], phi[4] - phi[5], phi[1] - phi[4], phi[2] - phi[4]])

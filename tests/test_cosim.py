@@ -335,18 +335,6 @@ def test_adaptive_steps_need_fmus_that_can(parts: dict[str, Path], tmp_path: Pat
 # --- ready systems ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], System]:
-    built: dict[str, System] = {}
-
-    def get(name: str) -> System:
-        if name not in built:
-            built[name] = build_ready(name, tmp_path_factory.mktemp(name))
-        return built[name]
-
-    return get
-
-
 @pytest.mark.parametrize("name", READY)
 def test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters(ready: Callable[[str], System], name: str) -> None:
     system = ready(name)

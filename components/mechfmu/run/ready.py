@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.exoskeleton_posture import posture
+from ..core.exoskeleton_posture import posture_angles
 from ..core.tree import Body, Joint, Tree
 from ..mechanisms import Mechanism, UserError, make, near
 from ..packaging.build import build
@@ -85,7 +85,7 @@ def walk_parts() -> dict[str, Mechanism]:
 
 
 def walk_values() -> dict[str, Any]:
-    angles = {f"exo.link[{i}].angle_start": float(a) for i, a in enumerate(posture(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)}
+    angles = {f"exo.link[{i}].angle_start": float(a) for i, a in enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)}
     stands = {f"exo.foot[{b}].pinned_start": True for b in (1, 2)} | {"exo.hip.x_start": WALK_HIP[0], "exo.hip.y_start": WALK_HIP[1]}
     return angles | stands | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
 

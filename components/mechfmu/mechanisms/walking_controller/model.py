@@ -69,7 +69,6 @@ class WalkingController(Mechanism):
 
     key = "walking_controller"
     title = "Walking controller of the 6-link exoskeleton: virtual forces, and foot placement by the capture point"
-    step_size = 0.001
 
     def rows(self) -> tuple[Row, ...]:
         knees = ("link[2].{}", "link[3].{}")
