@@ -80,10 +80,10 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
     return Result(plant.mechanism.name, np.array(times), signals, units, constants, plant.mechanism, inputs)
 
 
-def balance(result):
-    """The largest gap in total = initial total + input - dissipated, J."""
-    total = result["energy.total"]
-    return float(np.max(np.abs(total - total[0] - result["energy.input"] + result["energy.dissipated"])))
+def balance(result, member=""):
+    """The largest gap in total = initial total + input - dissipated, J; of a member of a system, named with its dot."""
+    total, work, loss = (result[f"{member}energy.{name}"] for name in ("total", "input", "dissipated"))
+    return float(np.max(np.abs(total - total[0] - work + loss)))
 
 
 def phase_changes(result):

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from exo_loop import balance
 
 from mechfmu.run.ready import build_ready
 
@@ -21,16 +22,9 @@ def push(t):
     return PUSH if AT <= t < AT + LASTING else 0.0
 
 
-def simulate(stop=12.0, force=push, folder=None):
-    """The walk; `force` is what pushes the hip, a function of time."""
-    with tempfile.TemporaryDirectory() as scratch:
-        return build_ready("walk", Path(folder or scratch)).simulate(stop=stop, inputs={"exo.push.force_x": force})
-
-
-def balance(result):
-    """The largest gap in total = initial total + input - dissipated, J."""
-    total = result["exo.energy.total"]
-    return float(np.max(np.abs(total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"])))
+def simulate(stop=12.0):
+    with tempfile.TemporaryDirectory() as folder:
+        return build_ready("walk", Path(folder)).simulate(stop=stop, inputs={"exo.push.force_x": push})
 
 
 def step_lengths(result):
@@ -48,6 +42,6 @@ if __name__ == "__main__":
     lean = 90 - np.degrees(result["exo.link[5].angle"])
     print(f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m")
     work, lost = result["exo.energy.input"][-1], result["exo.energy.dissipated"][-1]
-    print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result):.1e} J")
+    print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result, 'exo.'):.1e} J")
     result.plot(["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]", "control.link[2].moment"], f"{folder}/exo_walk.png")
     result.animate(f"{folder}/exo_walk.gif", fps=20)
