@@ -43,5 +43,5 @@ if __name__ == "__main__":
     print(f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m")
     work, lost = result["exo.energy.input"][-1], result["exo.energy.dissipated"][-1]
     print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result, 'exo.'):.1e} J")
-    result.plot(["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]", "control.link[2].moment"], f"{folder}/exo_walk.png")
+    result.plot(["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]"], f"{folder}/exo_walk.png")
     result.animate(f"{folder}/exo_walk.gif", fps=20)

@@ -64,7 +64,7 @@ def test_the_stance_leg_carries_as_it_shall() -> None:
     start |= {f"link[{i}].{name}": 1e-9 for i in range(1, 5) for name in ("mass", "inertia", "axial_inertia")}
     t, x, d, u, p = exo.start(start)
     values = {name: float(v) for name, v in _values(exo, t, x, d, u, p).items() if name in CONTROLLER.table.by_name}
-    off = {name: 0.0 for name in ("swing.stiffness", "swing.damping", "swing.weight", "support.damping", "knee.stiffness")}
+    off = dict.fromkeys(("swing.stiffness", "swing.damping", "swing.weight", "support.damping", "knee.stiffness"), 0.0)
     found = outputs({k: v for k, v in values.items() if CONTROLLER.table.by_name[k].role == "input"} | off)
     assert abs(found["link[1].moment"]) > 10 and abs(found["hip.moment[1]"]) > 50
     moments = {name: value for name, value in found.items() if name in exo.table.by_name and exo.table.by_name[name].role == "input"}
@@ -121,14 +121,12 @@ def test_a_push_stands_in_the_equations_and_in_the_energy(contact: str) -> None:
     exo, push = Exoskeleton.six_link(contact=contact, push="hip"), np.array([80.0, -30.0])
     t, x, d, u, p = exo.start({"push.force_x": push[0], "push.force_y": push[1], "hip.velocity_x_start": 0.7, "hip.velocity_y_start": 0.4})
     still = exo.start({"hip.velocity_x_start": 0.7, "hip.velocity_y_start": 0.4})
-    m, X = exo.matrices(t, x, d, u, p), exo.table.x
-    with_push, without = X(exo.rates(t, x, d, u, p)), X(exo.rates(*still))
-    added = np.concatenate([[getattr(with_push, n) - getattr(without, n)] if np.ndim(getattr(with_push, n)) == 0 else getattr(with_push, n) - getattr(without, n)
-                            for n in ("vx", "vy", "w", "ld")])  # fmt: skip
+    m, change = exo.matrices(t, x, d, u, p), exo.table.x(exo.rates(t, x, d, u, p) - exo.rates(*still))
+    added = np.concatenate([[change.vx, change.vy], change.w, change.ld])
     mass = np.block([[m.A, m.E[:, 2:]], [m.G[2:, :], m.P[2:, 2:]]])
     assert np.allclose(mass @ added, np.concatenate([push, np.zeros(12)]), rtol=0, atol=IDENTITY * 80)
     assert np.allclose(m.F - exo.matrices(*still).F, np.concatenate([push, np.zeros(6)]), rtol=0, atol=IDENTITY * 80)
-    assert with_push.work - without.work == pytest.approx(push @ [0.7, 0.4])
+    assert change.work == pytest.approx(push @ [0.7, 0.4])
 
 
 # --- walking ----------------------------------------------------------------------------------------------------------------

@@ -487,7 +487,8 @@ def run_cosim(options: argparse.Namespace) -> None:
     with progress_bar(system.name, options.stop or system.stop_time) as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), inputs=inputs, adaptive=options.adaptive, master=options.master, progress=paced,
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), inputs=inputs, adaptive=options.adaptive, master=options.master,
+            progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip
     parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))

@@ -184,7 +184,7 @@ class System:
 
         stop, step   in s; default: the system's own
         set          parameters and unconnected inputs, on top of the system's own
-        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values) that is interpolated linearly; held over each step
+        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values), interpolated linearly; held over each step
         adaptive     relative error of the connected signals in a step; the step then changes, up to `step`; needs FMUs that save their state
         master       fmpy (the embedded one) or libcosim
         progress     is told the simulation time after each step;  warn   is told of algebraic loops

@@ -84,7 +84,7 @@ class WalkingController(Mechanism):
             Row("gravity", "gravity", "parameter", "acceleration of gravity", "m/s2", start=9.81, above=0.0),
             Row("z", "pendulum.height", "parameter", "height of the mass centre above the ground, as the capture point sees it", "m", start=1.0, above=0.0),
             Row("k", "placement.gain", "parameter", "share of the error of the capture point that the next step corrects", start=0.9, min=0.0),
-            Row("reach", "placement.reach", "parameter", "largest horizontal distance between the hip and the place of the next step", "m", start=0.45, min=0.0),
+            Row("reach", "placement.reach", "parameter", "largest horizontal distance of the next step from the hip", "m", start=0.45, min=0.0),
             Row("ka", "ankle.gain", "parameter", "shift of the centre of pressure per error of the capture point", start=1.5, min=0.0),
             Row("a_max", "ankle.limit", "parameter", "largest shift of the centre of pressure; 0: no ankle moment", "m", start=0.08, min=0.0),
             Row("y_d", "support.height", "parameter", "height of the hip above the stance foot", "m", start=0.86, above=0.0),
