@@ -24,7 +24,7 @@ def measured(seed: int = 3) -> dict[str, float]:
     """Random inputs of the controller, the hip above the feet."""
     random = np.random.default_rng(seed)
     inputs = {s.name: float(random.uniform(-0.3, 0.3)) for s in CONTROLLER.table.of("input")}
-    return inputs | {"hip.y": 0.85, "link[5].angle": 1.5, "foot[1].pinned": 1.0, "foot[2].pinned": 0.0}
+    return inputs | {"hip.y": 0.85, "link[5].angle": 1.5}
 
 
 def outputs(values: dict[str, float], t: float = 0.0, name: str = "numpy") -> dict[str, float]:
@@ -103,7 +103,10 @@ def test_engines_agree(stance: float) -> None:
 
 
 def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
-    _, x, d, u, p = CONTROLLER.start(measured() | {"foot[2].pinned": 1.0, "foot[1].x": 0.5, "foot[2].x": 0.8})
+    landed = measured() | {"foot[1].x": 0.5, "foot[2].x": 0.8, "foot[1].y": 0.02, "foot[2].y": 0.02, "foot[2].velocity_x": 0.0, "foot[2].velocity_y": 0.0}
+    for swings in ({"foot[2].y": 0.03}, {"foot[2].velocity_x": 0.1}, {"foot[2].velocity_y": -0.1}, {"hip.y": 0.0}):
+        assert CONTROLLER.guards(0.21, *CONTROLLER.start(landed | swings)[1:])[0] > 0
+    _, x, d, u, p = CONTROLLER.start(landed)
     (early,), (due,) = CONTROLLER.guards(0.19, x, d, u, p), CONTROLLER.guards(0.21, x, d, u, p)
     assert due < 0 < early
     _, after = CONTROLLER.jump(0.21, x, d, u, p, 0)

@@ -104,9 +104,8 @@ def _unit_attributes(unit: str) -> dict[str, str]:
 
 def _variable(parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool) -> None:
     row = scalar.row
-    causality = CAUSALITY[scalar.role] | (dict(variability="discrete") if scalar.role == "input" and row.kind != "Real" else {})
     node = SubElement(parent, "ScalarVariable", dict(
-        name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **causality,
+        name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
     ))  # fmt: skip
     attributes: dict[str, str] = {}
     if row.kind == "Real":

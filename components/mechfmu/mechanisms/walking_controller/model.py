@@ -2,11 +2,11 @@
 
     positions and velocities of hip, knees, feet, mass centre ->+--------------------------------+-> hip.moment[1..2]
     angles of body and hinges --------------------------------->|  stance leg: carries, balances |-> knees, waist
-    foot[1..2].pinned ----------------------------------------->|  swing leg: the next step      |-> ankle of the stance leg
+                                                                |  swing leg: the next step      |-> ankle of the stance leg
                                                                 +--------------------------------+
 
-One leg stands (s), the other swings (w). They change roles when the swing foot touches down, not earlier than gait.minimum_time after the last change; tau is
-the time since then. x is forwards; (x, y) with an index are points, a cross product stands for its only component.
+One leg stands (s), the other swings (w). They change roles when the swing foot has landed, that is when it rests at the height of the other one, not earlier
+than gait.minimum_time after the last change; tau is the time since then. x is forwards; r is a point, and a cross product stands for its only component.
 
 Where to step. The mass centre c above a foot at p_s moves like a pendulum of height z, omega = sqrt(g/z); its capture point is
 
@@ -48,7 +48,7 @@ import numpy as np
 from ..contract import Array, Mechanism
 from ..table import Row
 
-LOWEST = 0.1  # m: a hip lower than this above its foot carries nothing any more; keeps (10) finite
+LOWEST = 0.1  # m: a leg whose hip is less than this above its foot does not walk; keeps (10) finite
 
 
 class Step(NamedTuple):
@@ -79,8 +79,9 @@ class WalkingController(Mechanism):
         return (
             Row("S", "gait.step_length", "parameter", "length of a step that the controller aims at", "m", start=0.45),
             Row("T", "gait.step_time", "parameter", "duration of a step", "s", start=0.5, above=0.0),
-            Row("T_min", "gait.minimum_time", "parameter", "touch-down counts as the end of a step not earlier than this after its beginning", "s", start=0.2,
-                above=0.0),
+            Row("T_min", "gait.minimum_time", "parameter", "a step does not end earlier than this after its beginning", "s", start=0.2, above=0.0),
+            Row("y_landed", "landing.height", "parameter", "a foot that is less than this above the other one, and slow, has landed", "m", start=1e-3, above=0.0),
+            Row("v_landed", "landing.speed", "parameter", "a foot that is slower than this, and low, has landed", "m/s", start=0.01, above=0.0),
             Row("gravity", "gravity", "parameter", "acceleration of gravity", "m/s2", start=9.81, above=0.0),
             Row("z", "pendulum.height", "parameter", "height of the mass centre above the ground, as the capture point sees it", "m", start=1.0, above=0.0),
             Row("k", "placement.gain", "parameter", "share of the error of the capture point that the next step corrects", start=0.9, min=0.0),
@@ -116,7 +117,6 @@ class WalkingController(Mechanism):
             Row("foot_y", "foot[{k}].y", "input", "vertical position of foot {k}", "m", 2),
             Row("foot_vx", "foot[{k}].velocity_x", "input", "horizontal velocity of foot {k}", "m/s", 2),
             Row("foot_vy", "foot[{k}].velocity_y", "input", "vertical velocity of foot {k}", "m/s", 2),
-            Row("pinned", "foot[{k}].pinned", "input", "foot {k} stands on the ground", size=2, kind="Boolean"),
             Row("com_x", "com.x", "input", "horizontal position of the mass centre", "m"),
             Row("com_vx", "com.velocity_x", "input", "horizontal velocity of the mass centre", "m/s"),
             Row("body", "link[5].angle", "input", "absolute angle of the body", "rad"),
@@ -153,9 +153,12 @@ class WalkingController(Mechanism):
     guard_count = 1
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        """The swing foot is on the ground, and the step has lasted long enough."""
+        """The swing foot is low and slow, the hip is above it, and the step has lasted long enough."""
         D, U, P = self.table.d(d), self.table.u(u), self.table.p(p)
-        return np.stack([np.maximum(0.5 - _swing(D, U.pinned), D.began + P.T_min - t)])
+        foot_y = _swing(D, U.foot_y)
+        low, upright = foot_y - _stance(D, U.foot_y) - P.y_landed, U.hip_y - foot_y - LOWEST
+        slow = _swing(D, U.foot_vx) ** 2 + _swing(D, U.foot_vy) ** 2 - P.v_landed**2
+        return np.stack([np.maximum(np.maximum(low, slow), np.maximum(-upright, D.began + P.T_min - t))])
 
     def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
         D, U = self.table.d(d), self.table.u(u)
