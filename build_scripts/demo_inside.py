@@ -38,7 +38,9 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = OUT / "demo.json"  # what the last run found
 SITE = OUT / "site" / "index.html"
 FIRST = "link_chain"  # the first picture
-LOOPS = {"cart_controller": "figure2", "computed_torque": "arm_computed_torque", "pid_controller": "exoskeleton_pd"}  # ready systems with something to control
+LOOPS = {  # ready systems with something to control
+    "cart_controller": "figure2", "computed_torque": "arm_computed_torque", "pid_controller": "exoskeleton_pd", "walking_controller": "walk",
+}  # fmt: skip
 
 # What a run at the FMU's own tolerance must keep to; a wrong model misses these by orders of magnitude.
 ENERGY_LIMIT = 1e-4  # of the energy that moved

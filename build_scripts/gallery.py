@@ -21,7 +21,13 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 SUFFIXES = (".fmu", ".python.fmu")
 FIRST = ("link_chain", "spherical_arm", "tree", "exoskeleton", "wheeled_cart")  # then other mechanisms
-HELPERS = {"cart_controller": "wheeled_cart", "scenario": "wheeled_cart", "computed_torque": "trees", "pid_controller": "cosim"}  # last, with their pages
+HELPERS = {
+    "cart_controller": "wheeled_cart",
+    "scenario": "wheeled_cart",
+    "computed_torque": "trees",
+    "pid_controller": "cosim",
+    "walking_controller": "exoskeleton",
+}  # last, with their pages
 PAGES = {"tree": "trees", **HELPERS}
 
 Facts = Mapping[str, Mapping[str, str]]  # by FMU: what was found out about it, by title

@@ -42,8 +42,7 @@ def films() -> None:
         sys.path.append(str(ROOT / "examples"))
         from exo_walk import simulate
 
-        simulate(stop=5.0).animate(work / "exo.gif", fps=20)
-        save(frames_of(work / "exo.gif"), DOCS / "exoskeleton.gif", fps=20)
+        save(walking(simulate(stop=8.2), fps=20, since=4.0), DOCS / "exoskeleton.gif", fps=20)
         subprocess.run([sys.executable, str(ROOT / "examples" / "cart_figure2.py")], cwd=work, check=True)
         save(frames_of(work / "cart_figure2_cart.gif")[:150:2], DOCS / "wheeled_cart.gif", fps=10)
         shutil.copy(work / "cart_figure2_cart.png", DOCS / "wheeled_cart.png")
@@ -59,6 +58,40 @@ def save(frames: list[Image.Image], file: Path, fps: float) -> None:
     colours = frames[len(frames) // 2].quantize(128)
     small = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]
     small[0].save(file, save_all=True, append_images=small[1:], duration=round(1000 / fps), loop=0)
+
+
+def walking(result: Result, fps: float, since: float) -> list[Image.Image]:
+    """The exoskeleton as the camera follows it; where its feet were, and the push."""
+    figure, axes = plt.subplots(figsize=(6, 4.6), dpi=72, layout="constrained")
+    axes.set(aspect="equal", ylim=(-0.12, 1.5), xlim=(-1.1, 1.1), yticks=(), xticks=np.arange(0, 50, 0.5))
+    axes.fill_between((-5.0, 50.0), -1.0, 0.0, color="#e4e9ee", zorder=0)
+    axes.plot((-5.0, 50.0), (0.0, 0.0), color="#7b8794", linewidth=1.5)
+    looks = dict(linewidth=7, marker="o", markersize=7, markerfacecolor="white", solid_capstyle="round")
+    limbs = {(4, 3): "#d9480f", (1, 2): "#1769aa", (6, 5): "#0d3c61"}  # links from the tip to the hip: leg 2 is behind, the body in front
+    lines = {links: axes.plot([], [], color=colour, **looks)[0] for links, colour in limbs.items()}
+    (prints,) = axes.plot([], [], "^", color="#7b8794", markersize=6)
+    text = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
+    touched = [(float(result["exo.foot[1].anchor_x"][0]), 0.0)]
+    touched += [(float(result["exo.foot[1].x" if result["control.stance"][i] < 1.5 else "exo.foot[2].x"][i]), result.t[i])
+                for i in np.flatnonzero(np.diff(result["control.steps"])) + 1]  # fmt: skip
+    frames = []
+    for i in np.searchsorted(result.t, np.arange(since, result.t[-1] + 1e-9, 1 / fps) - 1e-9):
+        hip = np.array([result["exo.hip.x"][i], result["exo.hip.y"][i]])
+        for links, line in lines.items():
+            ends = [[result[f"exo.link[{k}].end_{a}"][i] for a in "xy"] for k in links]
+            line.set_data(*np.array([*ends, hip]).T)
+        before = [x for x, t in touched if t <= result.t[i]]
+        prints.set_data(before, np.full(len(before), -0.04))
+        axes.set_xlim(hip[0] - 1.1, hip[0] + 1.1)
+        force = result.inputs["exo.push.force_x"][max(0, i - 100) : i + 1].max()  # a tenth of a second is short for the eye: the arrow stays a little
+        arrow = axes.annotate("", hip, hip - [0.0009 * force, 0.0], arrowprops=dict(color="#e03131", width=4, headwidth=12)) if force > 0 else None
+        text.set_text(f"{hip[0]:5.2f} m   {result.t[i]:5.2f} s   step {len(before) - 1:2d}" + (f"   pushed: {force:.0f} N" if arrow else ""))
+        figure.canvas.draw()
+        frames.append(Image.fromarray(np.array(figure.canvas.buffer_rgba())[:, :, :3]))
+        if arrow:
+            arrow.remove()
+    plt.close(figure)
+    return frames
 
 
 def in_space(result: Result, fps: float) -> list[Image.Image]:

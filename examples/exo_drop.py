@@ -3,16 +3,17 @@
 import sys
 
 import numpy as np
-from exo_loop import JOINTS, Unit, angles, balance, joint_angles, phase_changes, run
+from exo_loop import JOINTS, Unit, balance, joint_angles, phase_changes, run
 
 from mechfmu import Exoskeleton, PidController
+from mechfmu.core.exoskeleton_posture import posture_angles
 
 STOP, HEIGHT, FALL = 2.0, 0.80, 0.25  # s, m: hip above the ground in the landing posture, fall
 FEET = ((-0.22, 0.0), (0.22, 0.0))
 
 
 def simulate(stop=STOP):
-    landing = angles((-0.03, HEIGHT), FEET, lean=0.15)
+    landing = posture_angles((-0.03, HEIGHT), FEET, lean=0.15)
     start = {f"link[{i + 1}].angle_start": a for i, a in enumerate(landing)} | {"hip.x_start": -0.03, "hip.y_start": HEIGHT + FALL}
     gains = {f"gain.proportional[{k}]": 1200.0 for k in range(1, 6)} | {f"gain.derivative[{k}]": 90.0 for k in range(1, 6)}
     return run(

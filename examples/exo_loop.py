@@ -80,10 +80,10 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
     return Result(plant.mechanism.name, np.array(times), signals, units, constants, plant.mechanism, inputs)
 
 
-def balance(result):
-    """The largest gap in total = initial total + input - dissipated, J."""
-    total = result["energy.total"]
-    return float(np.max(np.abs(total - total[0] - result["energy.input"] + result["energy.dissipated"])))
+def balance(result, member=""):
+    """The largest gap in total = initial total + input - dissipated, J; of a member of a system, named with its dot."""
+    total, work, loss = (result[f"{member}energy.{name}"] for name in ("total", "input", "dissipated"))
+    return float(np.max(np.abs(total - total[0] - work + loss)))
 
 
 def phase_changes(result):
@@ -102,22 +102,6 @@ KNEE_1, KNEE_2, WAIST, HIP_1, HIP_2 = (
     ("hip.angle[2]", "hip.rate[2]", "hip.moment[2]"),
 )
 JOINTS = (KNEE_1, KNEE_2, WAIST, HIP_1, HIP_2)
-
-
-def angles(hip, feet, shank=0.4987, thigh=0.4287, lean=0.0):
-    """Angles of the six links with the hip and the feet at these points, knees bent to the right, the body leaning forward."""
-    found = []
-    for foot in feet:
-        leg = np.subtract(hip, foot)
-        reach = np.hypot(*leg)
-        if reach > shank + thigh:
-            raise ValueError(f"a foot at {foot} is out of the reach of a hip at {hip}")
-        at_foot = np.arccos((shank**2 + reach**2 - thigh**2) / (2 * shank * reach))
-        at_hip = np.arccos((thigh**2 + reach**2 - shank**2) / (2 * thigh * reach))
-        direction = np.arctan2(leg[1], leg[0])
-        found.append((direction - at_foot, direction + at_hip))
-    (shank_1, thigh_1), (shank_2, thigh_2) = found
-    return np.array([shank_1, thigh_1, thigh_2, shank_2, np.pi / 2 - lean, np.pi / 2 - lean])
 
 
 def joint_angles(phi):

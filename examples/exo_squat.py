@@ -3,9 +3,10 @@
 import sys
 
 import numpy as np
-from exo_loop import JOINTS, Unit, angles, balance, joint_angles, run, with_rates
+from exo_loop import JOINTS, Unit, balance, joint_angles, run, with_rates
 
 from mechfmu import Exoskeleton, PidController
+from mechfmu.core.exoskeleton_posture import posture_angles
 
 STOP, PERIOD, HIGH, LOW = 8.0, 4.0, 0.86, 0.62  # s, s per squat, m: heights of the hip
 FEET = ((-0.22, 0.0), (0.22, 0.0))
@@ -14,7 +15,7 @@ FEET = ((-0.22, 0.0), (0.22, 0.0))
 def posture(t):
     height = HIGH - (HIGH - LOW) * (1 - np.cos(2 * np.pi * t / PERIOD)) / 2 if t > 0 else HIGH
     depth = (HIGH - height) / (HIGH - LOW)
-    return angles((-0.02 - 0.06 * depth, height), FEET, lean=0.35 * depth)  # the hip goes back, the body forward
+    return posture_angles((-0.02 - 0.06 * depth, height), FEET, lean=0.35 * depth)  # the hip goes back, the body forward
 
 
 def simulate(stop=STOP):

@@ -1,44 +1,47 @@
-"""The 3-link exoskeleton walks: legs that shorten and swing in turn, by a clock. Many touch-downs and lift-offs, and an energy balance that holds through all.
+"""The 6-link exoskeleton walks from rest, is pushed, and walks on: exoskeleton and walking controller are two FMUs, wired together and run step by step.
 
-The lengths of the legs are prescribed; two hip controllers in an FMU of their own swing the legs. Nothing balances the body: the stance is wide, and every
-landing takes away what would make it fall.
+The controller steps to where the capture point will be; docs/exoskeleton.md has its equations. The same from the command line:
+
+    mechfmu cosim new walk.ssp --ready walk
+    mechfmu cosim walk.ssp --animate walk.html --signals exo.hip.x,control.step.length
 """
 
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
-from exo_loop import Unit, balance, phase_changes, run
+from exo_loop import balance
 
-from mechfmu import Exoskeleton, PidController
+from mechfmu.run.ready import build_ready
 
-PERIOD, LIFT, STRIDE, SPREAD, LEG = 0.5, 0.03, 0.1, 0.25, 0.9274  # s, m, rad, rad, m
-HIPS = tuple((f"hip.angle[{b}]", f"hip.rate[{b}]", f"hip.moment[{b}]") for b in (1, 2))
-
-
-def swing(t, b):
-    """0 on the ground, 1 in the middle of the swing of leg b; the first period is for standing."""
-    part = (t / PERIOD + b / 2) % 1.0
-    return np.sin(2 * np.pi * part) ** 2 if part < 0.5 and t > PERIOD else 0.0
+PUSH, AT, LASTING = 600.0, 6.0, 0.1  # N, s, s: forwards, on the hip
 
 
-def simulate(stop=10.0):
-    start = {"hip.y_start": LEG * np.cos(SPREAD), "foot[1].pinned_start": 1, "foot[2].pinned_start": 1, "prescribed.bandwidth": 80.0}
-    start |= {f"link[{b}].prescribed": 1 for b in (1, 2)}
-    gains = {f"gain.proportional[{b}]": 2000.0 for b in (1, 2)} | {f"gain.derivative[{b}]": 60.0 for b in (1, 2)}
-    return run(
-        Unit(Exoskeleton.three_link(lengths="prescribed"), start), Unit(PidController(channels=2), gains), HIPS,
-        references=lambda t: (np.array([-SPREAD + STRIDE * swing(t, 0), SPREAD + STRIDE * swing(t, 1)]), np.zeros(2)),
-        inputs=lambda t: {f"link[{b + 1}].length_input": LEG - LIFT * swing(t, b) for b in range(2)},
-        stop=stop,
-    )  # fmt: skip
+def push(t):
+    return PUSH if AT <= t < AT + LASTING else 0.0
+
+
+def simulate(stop=12.0):
+    with tempfile.TemporaryDirectory() as folder:
+        return build_ready("walk", Path(folder)).simulate(stop=stop, inputs={"exo.push.force_x": push})
+
+
+def step_lengths(result):
+    """The lengths of the steps, one after the other."""
+    began = np.flatnonzero(np.diff(result["control.steps"])) + 1
+    return result["control.step.length"][began]
 
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
     result = simulate()
-    changes, lowest = len(phase_changes(result)) - 1, min(result["foot[1].y"].min(), result["foot[2].y"].min())
-    print(f"{result['hip.x'][-1]:.2f} m in {result.t[-1]:.0f} s, {result['events'][-1]:.0f} events, {changes} changes of phase seen every 10 ms")
-    print(f"energy: {result['energy.input'][-1]:.1f} J put in, {result['energy.dissipated'][-1]:.1f} J dissipated, balance {balance(result):.1e} J")
-    print(f"the body leans by up to {np.degrees(np.max(np.abs(result['link[3].angle'] - np.pi / 2))):.0f} deg; lowest foot {lowest:.1e} m")
-    result.plot(["hip.x", "foot[1].x", "foot[2].x", "phase", "energy.input", "energy.dissipated"], f"{folder}/exo_walk.png")
+    lengths = step_lengths(result)
+    print(f"{result['exo.hip.x'][-1]:.2f} m in {len(lengths)} steps and {result.t[-1]:.0f} s; pushed by {PUSH:g} N for {LASTING:g} s at t = {AT:g} s")
+    print("step lengths [m]:", " ".join(f"{length:.2f}" for length in lengths))
+    lean = 90 - np.degrees(result["exo.link[5].angle"])
+    print(f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m")
+    work, lost = result["exo.energy.input"][-1], result["exo.energy.dissipated"][-1]
+    print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result, 'exo.'):.1e} J")
+    result.plot(["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]"], f"{folder}/exo_walk.png")
     result.animate(f"{folder}/exo_walk.gif", fps=20)

@@ -12,6 +12,8 @@ from fmu_client import Host
 
 from mechfmu import mechanisms
 from mechfmu.packaging.build import KINDS, build
+from mechfmu.run.ready import build_ready
+from mechfmu.run.system import System
 
 matplotlib.use("Agg")
 
@@ -60,6 +62,21 @@ def fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) ->
                 assert place.exists()
         (file,) = place.iterdir()
         return file
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def ready(fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], System]:
+    """ready("walk"): a ready system, its FMUs built when first asked for."""
+
+    def get(name: str) -> System:
+        kept = fmu_store.parent / f"{fmu_store.name}_ready" / f"{name}.ssp"
+        if not kept.exists():
+            folder = tmp_path_factory.mktemp(name)
+            kept.parent.mkdir(exist_ok=True)
+            build_ready(name, folder).save(folder / kept.name).replace(kept)
+        return System.load(kept)
 
     return get
 

@@ -332,19 +332,38 @@ def test_adaptive_steps_need_fmus_that_can(parts: dict[str, Path], tmp_path: Pat
             loop(parts).simulate(adaptive=tolerance)
 
 
+# --- inputs over time -------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_over_time_act_as_on_the_mechanism_alone(parts: dict[str, Path]) -> None:
+    """A function and a table; held over each step, and told in the result."""
+    torque = lambda t: 3.0 * np.sin(4.0 * t)  # noqa: E731
+    table = ([0.0, 0.5, 0.5, 1.0], [0.0, 1.0, -2.0, 0.0])
+    alone = LinkChain(links=2).simulate(stop=1.0, step=0.01, inputs={"joint[1].torque": torque, "joint[2].torque": table}, engine="c")
+    system = System("alone", {"plant": parts["plant"]}, stop=1.0, step=0.01)
+    result = system.simulate(inputs={"plant.joint[1].torque": torque, "plant.joint[2].torque": table})
+    for name in ("tip.x", "joint[2].angle", "energy.input", "joint[1].acceleration"):
+        assert np.max(np.abs(result[f"plant.{name}"] - alone[name])) < 1e-9, name
+    assert np.array_equal(result.inputs["plant.joint[1].torque"], alone.inputs["joint[1].torque"])
+    whole, halves, fine = (
+        system.simulate(inputs={"plant.joint[1].torque": torque}, **how)["plant.joint[1].angle"][-1] for how in ({}, {"adaptive": 0.1}, {"step": 0.0005})
+    )
+    assert abs(halves - fine) < 0.7 * abs(whole - fine), "in two halves every step is about twice as exact"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    (
+        ("plant.joint[1].torque", 1.0, "is connected"), ("plant.joint[1].angle", 1.0, "is not a Real input"), ("plant.joint[1].torqe", 1.0, "did you mean"),
+        ("control.reference[1]", "much", "must be a number, a function of time"),
+    ),
+)  # fmt: skip
+def test_what_cannot_be_driven_is_refused(parts: dict[str, Path], name: str, value: object, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        loop(parts).simulate(inputs={name: value})  # type: ignore[dict-item]
+
+
 # --- ready systems ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], System]:
-    built: dict[str, System] = {}
-
-    def get(name: str) -> System:
-        if name not in built:
-            built[name] = build_ready(name, tmp_path_factory.mktemp(name))
-        return built[name]
-
-    return get
 
 
 @pytest.mark.parametrize("name", READY)
@@ -371,7 +390,7 @@ def test_without_gravity_the_chain_keeps_its_kinetic_energy(ready: Callable[[str
 def test_the_arm_reaches_its_posture(ready: Callable[[str], System]) -> None:
     system = ready("arm_computed_torque")
     result = system.simulate()
-    assert result["arm.joint[3].angle"][-1] == pytest.approx(system.set["control.joint[3].angle_reference"], abs=1e-6)
+    assert result["arm.joint[3].angle"][-1] == pytest.approx(float(system.set["control.joint[3].angle_reference"]), abs=1e-6)
     assert abs(result["arm.joint[1].quaternion[1]"][-1]) == pytest.approx(1.0, abs=1e-6)
     assert np.all(np.abs([result[f"arm.joint[1].rate[{a}]"][-1] for a in (1, 2, 3)]) < 1e-5)
 
@@ -388,12 +407,14 @@ def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
     fmus = ("--fmu", f"plant={parts['plant']}", "--fmu", f"control={parts['control']}")
     wires = ("--connect", "plant.joint[1].angle=control.measurement[1]", "--connect", "control.output[1]=plant.joint[1].torque")
     assert "2 FMUs, 2 connections" in done("cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.1, "--set", "plant.gravity=0", folder=tmp_path)
-    files = ("-o", "loop.csv", "--plot", "loop.png", "--animate", "loop.html")
+    (tmp_path / "push.csv").write_text("time,plant.joint[2].torque\n0,0\n0.1,100\n")
+    files = ("--input", "push.csv", "-o", "loop.csv", "--plot", "loop.png", "--animate", "loop.html")
     told = done("cosim", "loop.ssp", *files, "--signals", "plant.tip.x,control.output[1]", folder=tmp_path)
     assert "10 steps to t = 0.1 s" in told and (tmp_path / "loop.png").stat().st_size > 5000
     assert '"chosen":["plant.tip.x","control.output[1]"]' in (tmp_path / "loop.html").read_text(encoding="utf-8")
     table = np.genfromtxt(tmp_path / "loop.csv", delimiter=",", names=True, deletechars="")
     assert len(table) == 11 and "plant.energy.total" in table.dtype.names
+    assert table["plant.joint[2].rate"][-1] > 1.0, "pushed"
     assert "plant.tip.x" in done("cosim", "loop.ssp", "--adaptive", 0.001, "--set", "plant.gravity=1", folder=tmp_path)
     assert "5 steps" in done("cosim", "loop.ssp", "--step", 0.02, "--master", "libcosim", folder=tmp_path).replace("4 steps", "5 steps")
     assert "arm_computed_torque" in done("cosim", "new", "--ready", "?", folder=tmp_path)

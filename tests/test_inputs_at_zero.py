@@ -23,10 +23,11 @@ CASES: dict[str, list[dict[str, object]]] = {
     "tree": [{}, {"base": "moving", "stops": "elastic"}],
     "exoskeleton": [{}, *(THREE_LINK | options for options in (
         {"contact": "flight", "inertia": "length"}, {"contact": "external"}, {"inertia": "prescribed", "lengths": "prescribed"},
-        {"contact": "pinned", "inertia": "prescribed", "lengths": "prescribed"}))],
+        {"contact": "pinned", "inertia": "prescribed", "lengths": "prescribed", "push": "hip"}))],
     "wheeled_cart": [{}, {"front": "free"}, {"front": "viscous"}],
     "cart_controller": [{}, {"front": "free", "obstacles": 1}, {"guidance": "article"}, {"guidance": "article", "front": "free", "obstacles": 4}],
     "scenario": [{}],
+    "walking_controller": [{}],
     "computed_torque": [{}, {"model": ROBOT}, {"model": ROBOT, "law": "gravity"}],
     "pid_controller": [{}, {"rate": "filtered"}, {"law": "state_feedback", "channels": 2}],
 }  # fmt: skip

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .mechanisms.scenario.model import Scenario as Scenario
     from .mechanisms.spherical_arm.model import SphericalArm as SphericalArm
     from .mechanisms.tree.model import Tree as Tree
+    from .mechanisms.walking_controller.model import WalkingController as WalkingController
     from .mechanisms.wheeled_cart.model import WheeledCart as WheeledCart
 
 

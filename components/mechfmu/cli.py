@@ -193,6 +193,7 @@ def make_parser() -> Parser:
     c.add_argument("--stop", type=seconds, metavar="T", help="stop time in s (default: the system's own)")
     c.add_argument("--step", type=seconds, metavar="H", help="communication step in s, which is divided where that is needed (default: the system's own)")
     c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
+    c.add_argument("--input", metavar="CSV", help="unconnected inputs over time: a column time and a column FMU.NAME for each of them")
     c.add_argument("--adaptive", type=float, metavar="TOL", help="divide steps to keep this relative error of the connected signals (default: 1e-4, where all "
                    "FMUs can save their state)")  # fmt: skip
     c.add_argument("--fixed", action="store_true", help="do not divide steps")
@@ -513,7 +514,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     if options.system[0] == "new":
         _new_system(options)
         return
-    from .run.simulate import pace
+    from .run.simulate import pace, read_input_table
     from .run.system import System
 
     if len(options.system) > 1:
@@ -530,10 +531,18 @@ def run_cosim(options: argparse.Namespace) -> None:
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+    inputs = None
+    if options.input:
+        at = read_input_table(options.input)
+        free = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "input"]
+        for name in at:
+            if name != "time" and name not in free:
+                raise UserError(f"{options.input}: {name} is not an input{near(name, free)}")
+        inputs = {name: (at["time"], values) for name, values in at.items() if name != "time"}
     with TALK.bar(system.name, options.stop or system.stop_time, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), adaptive=False if options.fixed else options.adaptive,
+            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), inputs=inputs, adaptive=False if options.fixed else options.adaptive,
             isolated=options.isolated, master=options.master, progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
         )  # fmt: skip

@@ -21,9 +21,9 @@ l'' = (0, 0, l_i''). Rows and columns of x and y come first; where the table bel
     L                                                              w_ij s_ij
     P                                                              wa_ij c_ij
 
-Right-hand sides, with R_b the reaction on the foot of leg b, which works on every link of that leg:
+Right-hand sides, with R_b the reaction on the foot of leg b, which works on every link of that leg, and a force Q on the hip from outside, if any:
 
-    F_x, F_y = sum of the R_b         F_i = tau_i + sigma_i l_i t_i . R_b         S_i = -k_i (l_i - l0_i) - d_i l_i' + Fa_i + sigma_i u_i . R_b
+    F_x, F_y = sum of the R_b + Q     F_i = tau_i + sigma_i l_i t_i . R_b         S_i = -k_i (l_i - l0_i) - d_i l_i' + Fa_i + sigma_i u_i . R_b
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class Loads(NamedTuple):
     R: np.ndarray  # (2, 2) forces on the feet
     I: np.ndarray  # (n,) Iext
     Id: np.ndarray  # (n,) its rate
+    push: tuple[float, float] = (0.0, 0.0)  # force on the hip from outside
 
 
 class Matrices(NamedTuple):
@@ -113,7 +114,7 @@ def matrices(limbs: Limbs, links: Links, state: State, loads: Loads) -> Matrices
         K=np.concatenate([[0.0, 0.0], sigma * mu * S]),
         L=bordered(0 * l, 0 * l, w * s),
         P=bordered(0 * l, 0 * l, wa * c_),
-        F=np.concatenate([np.sum(loads.R, axis=0), loads.tau + sigma * l * np.sum(t * R, axis=0)]),
+        F=np.concatenate([np.sum(loads.R, axis=0) + loads.push, loads.tau + sigma * l * np.sum(t * R, axis=0)]),
         S=np.concatenate([[0.0, 0.0], spring + sigma * np.sum(u * R, axis=0)]),
     )
 

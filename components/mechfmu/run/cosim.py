@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from .divergence import PROBED, Jumps, Probes, StepTooLong, rounded_down
 from .notable import first_of_each
 from .result import Result
 from .scene import Absent, Scene
-from .simulate import Progress, seen_mechanism, shown_as, times
+from .simulate import Input, Progress, over_time, seen_mechanism, shown_as, times
 from .slaves import KINDS, IsolatedSlave, LocalSlave, Origin, Slave, is_foreign
 from .system import Connection, Port, System
 
+Driven = Mapping[Port, Callable[[float], float]]  # unconnected inputs over time
 SMALLEST = 2**-12  # of the given step, below which an adaptive step is no longer halved
 USUAL = 1e-4  # tolerance of adaptive steps unless another is given
 WARNINGS_KEPT = 10_000  # of all FMUs
@@ -34,17 +36,21 @@ PROPOSED = 1e-2  # that of the fixed step that is proposed: stable, with the acc
 
 
 def simulate_system(
-    system: System, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | bool | None = None,
-    isolated: bool | None = None, master: str = "fmpy", progress: Progress = lambda t: None, warn: Callable[[str], None] = lambda text: None,
+    system: System, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Input] | None = None, adaptive: float | bool | None = None, isolated: bool | None = None,
+    master: str = "fmpy", progress: Progress = lambda t: None, warn: Callable[[str], None] = lambda text: None,
 ) -> Result:  # fmt: skip
     """Simulate a system; see System.simulate."""
     chosen = System(
         system.name, system.fmus, system.connect, {**system.set, **(set or {})}, system.stop_time if stop is None else stop,
         system.step_size if step is None else step, system.transforms, system.keep,
     )  # fmt: skip
+    driven = {chosen.free_input(name): over_time(name, given) for name, given in (inputs or {}).items()}
     if master == "libcosim":
         from .libcosim import simulate_in_libcosim
 
+        if driven:
+            raise UserError("libcosim is given no inputs over time here; use the master fmpy")
         if adaptive:
             raise UserError("libcosim has no adaptive steps; use the master fmpy")
         return simulate_in_libcosim(chosen, progress)
@@ -54,7 +60,7 @@ def simulate_system(
     tolerance = _tolerance(adaptive, rigid)
     for loop in waves(chosen.connections, declared(chosen, "outputs"))[1]:
         warn(f"{' -> '.join(map(str, (*loop, loop[0])))} is an algebraic loop: its first signal lags behind by a step")
-    with started(chosen, isolated) as run:
+    with started(chosen, isolated, driven) as run:
         problem: StepTooLong | None = None
         complaints: list[str] = []
         try:
@@ -68,7 +74,7 @@ def simulate_system(
         warn(text)
     if problem is None:
         return result
-    good = problem.step if rigid else _step_that_does(replace(chosen, stop=problem.t), isolated)
+    good = problem.step if rigid else _step_that_does(replace(chosen, stop=problem.t), isolated, driven)
     cure = f"try --step {good:g}" if rigid else f"{good:g} s would do (--step {good:g}), or steps that adapt (without --fixed)"
     raise UserError(f"the coupling diverges with steps of {chosen.step_size:g} s: {problem}; {cure}")
 
@@ -90,19 +96,19 @@ def _tolerance(adaptive: float | bool | None, rigid: Sequence[str]) -> float | N
     return _tolerance(True, rigid) and adaptive
 
 
-def _step_that_does(system: System, isolated: bool | None) -> float:
+def _step_that_does(system: System, isolated: bool | None, driven: Driven) -> float:
     """What adaptive control takes for a typical step, up to where the fixed one was found to be too long."""
-    with started(system, isolated) as run:
+    with started(system, isolated, driven) as run:
         steps = run.adaptive(PROPOSED, lambda t: None)[1]
     return rounded_down(float(np.median(steps)))
 
 
 @contextlib.contextmanager
-def started(system: System, isolated: bool | None) -> Iterator[Master]:
+def started(system: System, isolated: bool | None, driven: Driven) -> Iterator[Master]:
     """All FMUs of a system, initialized; closed at the end."""
     said = io.StringIO()  # some Python FMUs write their messages to standard error of this process
     with contextlib.redirect_stderr(said):
-        run = Master(system, said, isolated)
+        run = Master(system, said, isolated, driven)
         try:
             yield run
         finally:
@@ -113,7 +119,7 @@ def outputs_of(system: System) -> list[Port]:
     return [Port(c, v.name) for c, variables in system.variables.items() for v in variables.values() if v.causality == "output" and v.type in KINDS]
 
 
-def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) -> Result:
+def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray], driven: Driven = MappingProxyType({})) -> Result:
     ports = outputs_of(system)
     how = {str(p): shown_as(system.variable(p), system.descriptions[p.component]) for p in ports}
     signals = dict(zip(map(str, ports), np.array(rows).T, strict=True))
@@ -121,6 +127,7 @@ def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray]) ->
     values = {(str(p), v.causality): float(system.values.get(p, v.start)) for p, v in given.items()}
     constants = {name: value for (name, causality), value in values.items() if causality == "parameter"}
     inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
+    inputs |= {str(port): np.array([value(at) for at in t]) for port, value in driven.items()}
     inputs |= {str(c.target): c.factor * signals[str(c.source)] + c.offset for c in system.connections}
     members = {name: mechanism for name, file in system.fmus.items() if (mechanism := seen_mechanism(file)) is not None}
     here = {name: mechanism for name, mechanism in members.items() if not isinstance(mechanism, Absent)}
@@ -176,8 +183,8 @@ def declared(system: System, structure: str) -> Callable[[Port, Port], bool]:
 class Master:
     """All FMUs of a system, initialized."""
 
-    def __init__(self, system: System, said: io.StringIO, isolated: bool | None = None):
-        self.system, self.said = system, said
+    def __init__(self, system: System, said: io.StringIO, isolated: bool | None = None, driven: Driven = MappingProxyType({})):
+        self.system, self.said, self.driven = system, said, driven
         self.complaints: list[str] = []
         self.warnings: list[str] = []
         self.slaves: dict[str, Slave] = {}
@@ -274,10 +281,15 @@ class Master:
 
     # --- time -------------------------------------------------------------------------------------------------------------
 
+    def drive(self, t: float) -> None:
+        for port, value in self.driven.items():
+            self.slaves[port.component].set("Real", self.system.variable(port).valueReference, value(t))
+
     def initialize(self) -> None:
         for port, value in self.system.values.items():
             variable = self.system.variable(port)
             self.slaves[port.component].set(variable.type, variable.valueReference, value)
+        self.drive(0.0)
         for slave in self.slaves.values():
             slave.enter_initialization()
         for action in self.plan("initialUnknowns"):
@@ -290,6 +302,7 @@ class Master:
         """One step of all FMUs; not final: it may be taken back."""
         for slave in self.slaves.values():
             slave.step(t, h, final)
+        self.drive(t + h)
         self.exchange()
 
     def fixed(self, progress: Progress, probed: bool) -> tuple[Result, list[str]]:
@@ -309,7 +322,7 @@ class Master:
             except Exception as error:
                 raise self.reason(error, t) from None
             progress(t_next)
-        return result_of(self.system, list(grid), rows), [*probes.complaints(), *jumps.complaints()]
+        return result_of(self.system, list(grid), rows, self.driven), [*probes.complaints(), *jumps.complaints()]
 
     def halved(self, t: float, h: float) -> np.ndarray:
         """The connected signals after two halves of a step, which is then taken back."""
@@ -344,7 +357,7 @@ class Master:
                 h = min(max(h, longer) if last else longer, largest)  # a step cut to fit says little
             rows.append(self.row(t_end))
             progress(t_end)
-        return result_of(self.system, list(grid), rows), steps
+        return result_of(self.system, list(grid), rows, self.driven), steps
 
     def try_step(self, t: float, h: float, tolerance: float, anyway: bool) -> float:
         """A step in two halves, and its error in units of the tolerance. With an error above 1 it is taken back, unless it is to be made `anyway`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.exoskeleton_posture import posture_angles
 from ..core.tree import Body, Joint, Tree
 from ..mechanisms import Mechanism, UserError, make, near
 from ..packaging.build import build
@@ -76,6 +77,19 @@ def exoskeleton_values() -> dict[str, Any]:
     return held | {f"control.{name}[{k}]": gain for name, gain in gains.items() for k in channels}
 
 
+WALK_HIP, WALK_FEET, WALK_LEAN = (0.1, 0.86), ((0.0, 0.0), (-0.15, 0.0)), 0.05  # the start: at rest, the weight a little before the first stance foot
+
+
+def walk_parts() -> dict[str, Mechanism]:
+    return {"exo": make("exoskeleton", leg1=2, leg2=2, body=2, push="hip"), "control": make("walking_controller")}
+
+
+def walk_values() -> dict[str, Any]:
+    angles = {f"exo.link[{i}].angle_start": float(a) for i, a in enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)}
+    stands = {f"exo.foot[{b}].pinned_start": True for b in (1, 2)} | {"exo.hip.x_start": WALK_HIP[0], "exo.hip.y_start": WALK_HIP[1]}
+    return angles | stands | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
+
+
 READY = {
     "figure2": Ready(
         "a cart steered to a moving target around two moving obstacles", cart_parts, (("cart", "control"), ("world", "control")),
@@ -92,6 +106,9 @@ READY = {
     "exoskeleton_pd": Ready(
         "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers", exoskeleton_parts,
         connect=exoskeleton_wires, set=exoskeleton_values, stop=3.0, step=0.001,
+    ),
+    "walk": Ready(
+        "the 6-link exoskeleton walks from rest; exo.push.force_x pushes it", walk_parts, (("exo", "control"),), set=walk_values, stop=12.0, step=0.001,
     ),
 }  # fmt: skip
 

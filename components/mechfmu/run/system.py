@@ -22,6 +22,7 @@ from .simulate import read_description, start_value, times, unit_name
 
 if TYPE_CHECKING:
     from .result import Result
+    from .simulate import Input
 
 RADIAN = "rad"
 SPAN = 10.0  # s: where neither the user nor an FMU says how long
@@ -130,6 +131,16 @@ class System:
             found[port] = start_value(self.variable(port), value, self.variables[port.component], self.descriptions[port.component].unitDefinitions)
         return found
 
+    def free_input(self, name: str) -> Port:
+        """A Real input that is not connected, by its name."""
+        port = Port.of(name)
+        variable = self.variable(port)
+        if variable.causality != "input" or variable.type != "Real":
+            raise UserError(f"{port} cannot be driven: it is not a Real input")
+        if port in {c.target for c in self.connections}:
+            raise UserError(f"{port} cannot be driven: it is connected")
+        return port
+
     def variable(self, port: Port) -> ScalarVariable:
         if port.component not in self.fmus:
             raise UserError(f"{port}: there is no FMU {port.component} in the system{near(port.component, self.fmus)}")
@@ -166,13 +177,15 @@ class System:
         return read_ssp(Path(file))
 
     def simulate(
-        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None, adaptive: float | bool | None = None,
-        isolated: bool | None = None, master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] | None = None,
+        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Input] | None = None, adaptive: float | bool | None = None, isolated: bool | None = None,
+        master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] | None = None,
     ) -> Result:  # fmt: skip
         """Run it; the result has all outputs of all FMUs, as "fmu.variable".
 
         stop, step   in s; default: the system's own
         set          parameters and unconnected inputs, on top of the system's own
+        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values), interpolated linearly; held over each step
         adaptive     relative error of the connected signals in a step: steps are divided until it is kept, which needs FMUs that save their state.
                      None: 1e-4 where they do, otherwise fixed steps;  False: fixed steps
         isolated     every FMU runs in a process of its own, so that one that crashes does not end this process. None: those that mechfmu did not make
@@ -182,7 +195,7 @@ class System:
         """
         from .cosim import simulate_system
 
-        return simulate_system(self, stop, step, set, adaptive, isolated, master, progress, warn or _warn)
+        return simulate_system(self, stop, step, set, inputs, adaptive, isolated, master, progress, warn or _warn)
 
 
 def _warn(text: str) -> None:

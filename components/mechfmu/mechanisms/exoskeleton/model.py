@@ -30,7 +30,7 @@ from ...core import exoskeleton_matrices as dense
 from ...core.exoskeleton_contact import Impact, Support, impact, independence, solve, support
 from ...core.exoskeleton_kinematics import Points, Whole, points, whole
 from ...core.exoskeleton_limbs import Limbs
-from ...core.exoskeleton_recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, respond, unfold
+from ...core.exoskeleton_recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, plus, respond, unfold
 from ..contract import Array, Mechanism, Note, Option
 from ..drawing import Arrow, Drawing, Moment, floor
 from ..table import Row
@@ -78,6 +78,7 @@ class Exoskeleton(Mechanism):
         Option("inertia", "constant", "moments of inertia of the links: constant, inputs, or proportional to the square of the length",
                choices=("constant", "prescribed", "length")),
         Option("lengths", "free", "free: every link is elastic or locked; prescribed: links can also follow inputs", choices=("free", "prescribed")),
+        Option("push", "none", "a force on the hip from outside: none, or inputs", choices=("none", "hip")),
     )  # fmt: skip
     stop_time = 0.6  # a drop, a bounce, a landing; after that feet touch and leave the ground in quick succession, which amplifies rounding
     step_size = 0.01
@@ -108,6 +109,10 @@ class Exoskeleton(Mechanism):
     @property
     def prescribed(self) -> bool:
         return bool(self.options["lengths"] == "prescribed")
+
+    @property
+    def pushed(self) -> bool:
+        return bool(self.options["push"] == "hip")
 
     # --- the variables ------------------------------------------------------------------------------------------------
 
@@ -141,6 +146,10 @@ class Exoskeleton(Mechanism):
         forces = (
             Row("Fx", "foot[{k}].force_x", "input", "horizontal force of the ground on foot {k}", "N", 2),
             Row("Fy", "foot[{k}].force_y", "input", "vertical force of the ground on foot {k}", "N", 2),
+        )
+        push = (
+            Row("push_x", "push.force_x", "input", "horizontal force on the hip from outside", "N"),
+            Row("push_y", "push.force_y", "input", "vertical force on the hip from outside", "N"),
         )
         ground = (
             Row("y_ground", "ground.height", "parameter", "height of the ground (contact=automatic)", "m"),
@@ -194,6 +203,7 @@ class Exoskeleton(Mechanism):
             *(inertia_inputs if self.options["inertia"] == "prescribed" else ()),
             *(length_inputs if self.prescribed else ()),
             *(forces if self.contact == "external" else ()),
+            *(push if self.pushed else ()),
             Row("x", "hip.x", "state", "horizontal position of the hip", "m"),
             Row("y", "hip.y", "state", "vertical position of the hip", "m"),
             Row("phi", "link[{k}].angle", "state", "absolute angle of link {k}, from the horizontal, foot to hip to head", "rad", n),
@@ -347,6 +357,8 @@ class Exoskeleton(Mechanism):
             for b in range(2):
                 v = place.foot_velocity(self.limbs, b)
                 work = work + ground.R[b][0] * v[0] + ground.R[b][1] * v[1]
+        if self.pushed:
+            work = work + U.push_x * X.vx + U.push_y * X.vy
         return self.table.x.pack(
             x=X.vx, y=X.vy, phi=X.w, l=X.ld, vx=motion.x, vy=motion.y, w=motion.phi, ld=motion.l,
             work=work, loss=np.sum(P.d * X.ld**2) + internal.loss, shape_work=shape_work,
@@ -377,7 +389,8 @@ class Exoskeleton(Mechanism):
         links = dense.Links(P.m, P.n, P.l0, P.k, P.d, self._jr(P), P.ja)
         state = dense.State(np.concatenate([[X.x, X.y], X.phi]), np.concatenate([[X.vx, X.vy], X.w]), X.l, X.ld)
         tau = np.array(self.limbs.moments(self._with_ankles(internal.M, ground.ankles), internal.MH))
-        return dense.matrices(self.limbs, links, state, dense.Loads(tau, U.Fa, np.array(ground.R), I, I_rate))
+        push = (float(U.push_x), float(U.push_y)) if self.pushed else (0.0, 0.0)
+        return dense.matrices(self.limbs, links, state, dense.Loads(tau, U.Fa, np.array(ground.R), I, I_rate, push))
 
     # --- phases -------------------------------------------------------------------------------------------------------
 
@@ -557,7 +570,10 @@ class Exoskeleton(Mechanism):
         I, I_rate = self._inertia(U, P)
         body, internal = self._body(X, P, I, self._given_lengths(X, U, P)), self._internal(X, U, P)
         tau = self.limbs.moments(internal.M, internal.MH)
-        return body, fold(self.limbs, body, internal_forces(self.limbs, body, internal.spring, tau, I_rate)), internal
+        folded = fold(self.limbs, body, internal_forces(self.limbs, body, internal.spring, tau, I_rate))
+        if self.pushed:
+            folded = folded._replace(bc=plus(folded.bc, (U.push_x, U.push_y)))
+        return body, folded, internal
 
     def _given_support(self, U: Any) -> Support:
         """Feet that are never pinned: forces from outside, or none."""
