@@ -122,13 +122,12 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     if scheduler is None:
+        threads = workers or os.cpu_count() or 1
         with (
             dask.config.set(QUIET),
-            LocalCluster(
-                n_workers=1, threads_per_worker=workers or os.cpu_count() or 1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50, memory_limit=0
-            ) as cluster,
+            LocalCluster(n_workers=1, threads_per_worker=threads, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50, memory_limit=0) as cluster,
             Client(cluster) as client,
-        ):  # fmt: skip
+        ):
             yield client
         return
     try:
