@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,6 +24,7 @@ from . import __version__, mechanisms
 from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
 
+LONG = 2000  # rows of a table that are printed without borders
 DUST = 1e-12  # what rounding leaves of a zero, relative
 PICTURES = (".png", ".svg", ".pdf", ".html")
 
@@ -311,11 +313,7 @@ def _list_one(mechanism: Mechanism) -> None:
             table.add_row(*map(_plain, (o.name, value, ", ".join(o.choices), f"{o.description}{default}")))
         OUT.print(table)
     if isinstance(mechanism, TreeMechanism):
-        branches = {"": RichTree(f"{mechanism.name}: base")}
-        for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
-            text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
-            branches[body.name] = branches[joint.parent].add(_plain(text))
-        OUT.print(branches[""])
+        _print_tree(mechanism)
     rows = []
     for scalar in mechanism.table.of("parameter", "input", "state", "discrete", "output"):
         role = {"state": "output (state)", "discrete": "output"}.get(scalar.role, scalar.role)
@@ -324,8 +322,32 @@ def _list_one(mechanism: Mechanism) -> None:
     _print_variables(rows)
 
 
+def _print_tree(mechanism: TreeMechanism) -> None:
+    branches, depth = {"": RichTree(f"{mechanism.name}: base")}, {"": 0}
+    plain = []
+    for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
+        text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+        branches[body.name] = branches[joint.parent].add(_plain(text))
+        depth[body.name] = depth[joint.parent] + 1
+        plain.append((f"{joint.parent or 'base'} -", text))
+    if len(plain) > LONG or 4 * max(depth.values()) > OUT.width // 2:  # too deep for branches
+        _print_columns([(f"{mechanism.name}:",), *plain])
+    else:
+        OUT.print(branches[""])
+
+
+def _print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Rows as plain columns: a table with borders takes minutes for a hundred thousand of them."""
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    OUT.file.write("".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows))
+
+
 def _print_variables(rows: Sequence[tuple[str, ...]]) -> None:
-    table = _table("variable", "causality", "unit", "start", "meaning")
+    headings = ("variable", "causality", "unit", "start", "meaning")
+    if len(rows) > LONG:
+        _print_columns([headings, *rows])
+        return
+    table = _table(*headings)
     table.columns[-1].min_width = 20
     table.columns[0].no_wrap = max((len(row[0]) for row in rows), default=0) < OUT.width // 2  # names are there to be copied
     for row in rows:
