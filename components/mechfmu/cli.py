@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -25,6 +26,7 @@ from .mechanisms import Mechanism, UserError, near
 from .mechanisms.trees import TreeMechanism
 
 LONG = 2000  # rows of a table that are printed without borders
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # what a full or read-only disk answers
 DUST = 1e-12  # what rounding leaves of a zero, relative
 PICTURES = (".png", ".svg", ".pdf", ".html")
 
@@ -58,6 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status: int | None = options.run(options)
     except UserError as error:
         print(f"mechfmu {options.command}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.errno not in DISK and "temporary directory" not in str(error):  # of tempfile, when no disk has room
+            raise
+        where = f" {error.filename}" if error.filename else ""
+        print(f"mechfmu {options.command}: cannot write{where}: {error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"mechfmu {options.command}: interrupted", file=sys.stderr)
@@ -453,13 +461,13 @@ def run_check(options: argparse.Namespace) -> int:
             except CannotCheck as error:
                 raise UserError(str(error)) from None
         as_text.print_report(reports[-1], OUT)
-    if options.json:
-        Path(options.json).write_text(as_json.to_json(reports, __version__), encoding="utf-8")
-    if options.junit:
-        Path(options.junit).write_bytes(as_junit.to_junit(reports))
-    if options.html:
-        Path(options.html).write_text(as_html.to_html(reports, __version__), encoding="utf-8")
-    for file in filter(None, (options.json, options.junit, options.html)):
+    contents = {options.json: lambda: as_json.to_json(reports, __version__).encode(), options.junit: lambda: as_junit.to_junit(reports),
+                options.html: lambda: as_html.to_html(reports, __version__).encode()}  # fmt: skip
+    for file in filter(None, contents):
+        from .engines.files import whole
+
+        with whole(Path(file)) as target:
+            target.write_bytes(contents[file]())
         OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
     return max(r.exit_status for r in reports)
 

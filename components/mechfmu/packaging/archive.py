@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
+from ..engines.files import whole
 from ..mechanisms import UserError
 
 
@@ -19,21 +18,6 @@ def make_folder(folder: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise UserError(f"cannot write into the folder {folder}: {error.strerror or error}") from None
-
-
-@contextmanager
-def whole(target: Path) -> Iterator[Path]:
-    """A file beside `target` that takes its place when all went well: it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:

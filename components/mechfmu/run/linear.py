@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from ..engines import engine
+from ..engines.files import whole
 from ..engines.tracing import ARGUMENTS, traced
 from ..mechanisms import Mechanism, UserError, near
 
@@ -71,20 +72,18 @@ class Linear:
         path = Path(file)
         matrices = {name: getattr(self, name) for name in ("A", "B", "C", "D", "x0", "u0", "y0")}
         names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
-        try:
+        if path.suffix not in (".npz", ".mat", ".json"):
+            raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
+        with whole(path) as target:
             if path.suffix == ".npz":
                 arrays: dict[str, Any] = {**matrices, **{k: np.array(v) for k, v in names.items()}}
-                np.savez(path, **arrays)
+                np.savez(target, **arrays)
             elif path.suffix == ".mat":
                 from scipy.io import savemat
 
-                savemat(path, {**matrices, **{k: np.array(v, dtype=object) for k, v in names.items()}})
-            elif path.suffix == ".json":
-                path.write_text(json.dumps({**{k: v.tolist() for k, v in matrices.items()}, **names}, indent=1))
+                savemat(target, {**matrices, **{k: np.array(v, dtype=object) for k, v in names.items()}})
             else:
-                raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+                target.write_text(json.dumps({**{k: v.tolist() for k, v in matrices.items()}, **names}, indent=1))
         return path
 
 

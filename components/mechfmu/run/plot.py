@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from ..engines.files import whole
 from ..mechanisms import UserError
 from .result import Result
 
@@ -93,8 +94,9 @@ def finish(figure: Any, file: str | Path | None) -> Any:
         plt.show()
         return figure
     try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:
+        with whole(Path(file)) as target:
+            figure.savefig(target, dpi=120)
+    except ValueError as error:
         raise UserError(f"cannot write {file}: {error}") from None
     finally:
         plt.close(figure)
@@ -124,8 +126,6 @@ def _page(result: Result, panels: Panels, title: str, file: Path) -> Any:
         height=150 + 210 * len(panels), margin=dict(l=70, r=20, t=60, b=50), showlegend=True,
     )  # fmt: skip
     config = dict(responsive=True, displaylogo=False, plotlyServerURL="", modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"])
-    try:
-        figure.write_html(file, config=config, include_plotlyjs=True, div_id="plot")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+    with whole(file) as target:
+        figure.write_html(target, config=config, include_plotlyjs=True, div_id="plot")
     return figure

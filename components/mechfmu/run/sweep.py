@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.files import whole
 from ..mechanisms import UserError
 from ..packaging.archive import make_folder
 from . import runner
@@ -128,9 +129,8 @@ def _claim(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], re
         return
     if parts(folder):
         raise UserError(f"{folder} holds results of unknown origin: {ANEW}")
-    temporary = manifest.with_suffix(".new")
-    temporary.write_text(json.dumps({"identity": identity, "runs": spec.runs, "units": {n: units.get(n, "") for n in (*spec.names, *spec.record)}}, indent=1))
-    temporary.replace(manifest)
+    with whole(manifest) as file:
+        file.write_text(json.dumps({"identity": identity, "runs": spec.runs, "units": {n: units.get(n, "") for n in (*spec.names, *spec.record)}}, indent=1))
 
 
 def _finished(folder: Path) -> np.ndarray:
@@ -157,10 +157,8 @@ def _write(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, result
 
     columns: dict[str, Any] = {"run": runs}
     columns |= dict(zip(spec.names, cases.T, strict=True)) | dict(zip(spec.columns, results.T, strict=True)) | {"reason": list(reasons)}
-    file = folder / f"part-{runs[0]:09d}-{len(runs)}.parquet"
-    unfinished = folder / f".{file.name}"
-    parquet.write_table(pa.table(columns), unfinished)
-    unfinished.replace(file)
+    with whole(folder / f"part-{runs[0]:09d}-{len(runs)}.parquet") as file:
+        parquet.write_table(pa.table(columns), file)
 
 
 # --- Dask -----------------------------------------------------------------------------------------------------------------
