@@ -668,10 +668,11 @@ def run_linearize(options: argparse.Namespace) -> None:
         for name, value in values_at(model, point).items():
             table.add_row(name.replace("[", "\\["), f"{value:.6g}")
         OUT.print(table)
-    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")
-    for number, (root, frequency, damping) in enumerate(linear.modes(), 1):
+    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", Column("states", overflow="fold"))
+    for number, (root, frequency, damping, states, constraint) in enumerate(linear.modes(), 1):
         real, damping = (0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0)))
-        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}")
+        part = _plain(", ".join(states)) + (" (constraint)" if constraint else "")
+        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}", part)
     OUT.print(table)
     if options.output:
         linear.save(options.output)

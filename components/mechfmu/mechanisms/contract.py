@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ..run.result import Result
     from ..run.simulate import Input
 
+TRUTH = {"true": 1, "false": 0}  # the words of a Boolean
+
 Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
 
 
@@ -199,9 +201,10 @@ class Mechanism(ABC):
             if value in scalar.row.items:
                 value = 1 + scalar.row.items.index(str(value))
             try:
-                number = float(value)
+                number = float(TRUTH.get(str(value).lower(), value) if scalar.row.kind == "Boolean" else value)
             except (TypeError, ValueError):
-                raise UserError(f"{name} = {value}: must be {'one of ' + ', '.join(scalar.row.items) if scalar.row.items else 'a number'}") from None
+                allowed = f"one of {', '.join(scalar.row.items)}" if scalar.row.items else "true or false" if scalar.row.kind == "Boolean" else "a number"
+                raise UserError(f"{name} = {value}: must be {allowed}") from None
             if complaint := scalar.complaint(number):
                 raise UserError(complaint)
             found.append((scalar, number))

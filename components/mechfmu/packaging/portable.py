@@ -25,6 +25,7 @@ from ..engines.guarded import run_guarded
 from ..engines.sources import c_sources, fmu_source
 from ..mechanisms import UserError
 from .archive import make_folder, write_archive
+from .licenses import license_contents
 
 SOURCES = ("fmi", "portable")
 SCRIPTS = ("mechfmu_start.py", "mechfmu_child.py")
@@ -155,6 +156,8 @@ def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Pr
         co_simulation.get("modelIdentifier", ""), description.get("guid", ""), all_platforms(compiler), compiler, progress, call_timeout=call_timeout
     )
     kept["modelDescription.xml"] = _without_tool(contents["modelDescription.xml"])
+    kept = license_contents(all_platforms(compiler), compiler, slave=True) | kept  # its own texts stay
+    kept.setdefault("documentation/index.html", b'<!DOCTYPE html>\n<title>Licences</title>\n<p><a href="licenses/license.txt">Licences</a></p>\n')
     write_archive(target, kept)
     register_python()
     return target
