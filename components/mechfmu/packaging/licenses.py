@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..engines.compiler import zig_folder
 from ..engines.sources import PACKAGE, license_file
-from ..mechanisms import Mechanism
+from ..mechanisms import Mechanism, UserError
 
 FOLDER = "documentation/licenses/"
 ENTRY = f"{FOLDER}license.txt"
@@ -51,4 +51,4 @@ def _of_distribution(name: str) -> bytes:
     for file in distribution.files or ():
         if file.name.upper().startswith(("LICENSE", "COPYING")):
             return Path(str(distribution.locate_file(file))).read_bytes()
-    return f"{name} {distribution.version}: {distribution.metadata.get('License-Expression') or distribution.metadata.get('License')}\n".encode()
+    raise UserError(f"the installation of {name} has no licence text, which belongs into the FMU: install it again")
