@@ -47,7 +47,8 @@ def model_description(
     table = mechanism.table
     root = Element("fmiModelDescription", dict(
         fmiVersion="2.0", modelName=mechanism.name, guid="", description=mechanism.title, version=__version__,
-        author="mechfmu", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED, **({"license": "BSD-3-Clause"} if is_ours(mechanism) else {}),
+        author="mechfmu", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
+        **({"license": "BSD-3-Clause"} if is_ours(mechanism) else {}),
         variableNamingConvention="structured", numberOfEventIndicators=str(mechanism.guard_count),
     ))  # fmt: skip
     for element, interface in interfaces.items():
