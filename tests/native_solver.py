@@ -13,7 +13,7 @@ import numpy as np
 from native_build import RUNTIME, C, Native, zig
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
-ARRIVED, EVENT, TOO_MANY_STEPS, STEP_TOO_SMALL = range(4)
+ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL = range(4)
 
 POINT = POINTER(c_double)
 RATES = CFUNCTYPE(None, c_void_p, c_double, POINT, POINT)
@@ -29,7 +29,7 @@ class CMemory(ctypes.Structure):
 
 
 class COptions(ctypes.Structure):
-    _fields_ = [("relative_tolerance", c_double), ("max_step", c_double), ("method", c_int), ("step_limit", c_long)]
+    _fields_ = [("relative_tolerance", c_double), ("max_step", c_double), ("method", c_int), ("evaluation_limit", c_long)]
 
 
 Function = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -101,12 +101,12 @@ class Solver:
 
     def run(
         self, problem: Problem, x: Sequence[float], t_end: float, tolerance: float, method: int = AUTOMATIC, t: float = 0.0, max_step: float = 0.0,
-        step_limit: int = 1_000_000, memory: CMemory | None = None,
+        evaluation_limit: int = 10_000_000, memory: CMemory | None = None,
     ) -> Run:  # fmt: skip
         memory = memory or CMemory()
         point, now, guard, steps = (c_double * max(1, len(x)))(*x), c_double(t), c_size_t(99), c_long(-1)
         before, tangents = problem.evaluations, problem.tangents
-        outcome = self._c.access_run(self._room(problem), byref(problem.c), byref(COptions(tolerance, max_step, method, step_limit)), byref(memory),
+        outcome = self._c.access_run(self._room(problem), byref(problem.c), byref(COptions(tolerance, max_step, method, evaluation_limit)), byref(memory),
                                      t_end, byref(now), point, byref(guard), byref(steps))  # fmt: skip
         return Run(outcome, now.value, np.array(point[: len(x)]), guard.value, steps.value, problem.evaluations - before, problem.tangents - tangents,
                    bool(memory.stiff), memory)  # fmt: skip

@@ -12,8 +12,12 @@ from scipy.io import loadmat
 from scipy.special import jn_zeros
 
 from mechfmu import Exoskeleton, LinkChain, SphericalArm
+from mechfmu.cli import main
 from mechfmu.engines import engine
 from mechfmu.mechanisms import Mechanism, UserError
+from mechfmu.packaging.archive import write_archive
+from mechfmu.packaging.dependencies import dependencies
+from mechfmu.packaging.model_description import Interface, model_description
 from mechfmu.run.linear import linearize, start_at, start_point, trim, values_at
 
 STEP = 1e-6
@@ -26,7 +30,8 @@ def test_matrices_are_differences(mechanism: Mechanism) -> None:
     random = np.random.default_rng(5)
     at = start_point(mechanism)
     x, u = at.x + 0.1 * random.normal(size=at.x.size), random.normal(size=at.u.size)
-    linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p), energies=True)
+    with pytest.warns(RuntimeWarning, match=r"not an equilibrium: joint\[\d\]\.rate.* changes at a rate of \d+\.?\d* rad/s2"):
+        linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p), energies=True)
     f = engine("numpy", mechanism)
     for function, by_x, by_u in ((f.rates, linear.A, linear.B), (f.outputs, linear.C, linear.D)):
         for matrix, size, move_x in ((by_x, x.size, True), (by_u, u.size, False)):
@@ -104,6 +109,35 @@ def test_a_posture_is_held_exactly() -> None:
     moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
     found = values_at(exoskeleton, trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"]))
     assert found["hip.y"] == 0.9 and found["hip.x"] == 0.0 and found["energy.input"] == 0.0
+
+
+def test_modes_name_their_states_and_constraints_are_marked() -> None:
+    """The pendulum of the first rod, whose spring is soft, and that of the second, stiff and light; the length of quaternions, and four coordinates of feet."""
+    rods = LinkChain(links=2)
+    hanging = {"joint[1].angle_start": -1.57, "joint[2].stiffness": 1e5}
+    slow, fast = linearize(rods, point=trim(rods, hanging)).modes()
+    assert set(slow.states) == {"joint[1].angle", "joint[1].rate"} and set(fast.states) == {"joint[2].angle", "joint[2].rate"}
+    arm = SphericalArm()
+    held = [m for m in linearize(arm, point=trim(arm)).modes() if m.constraint]
+    assert [m.eigenvalue for m in held] == pytest.approx([-20.0] * 2) and all("quaternion" in s for m in held for s in m.states)
+    exoskeleton = Exoskeleton(contact="pinned")
+    moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
+    modes = linearize(exoskeleton, point=trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])).modes()
+    pinned = [m.eigenvalue for m in modes if m.constraint]
+    assert sum(1 + (value.imag > 0) for value in pinned) == 8 and pinned == pytest.approx([-10.0] * len(pinned), abs=1e-4)
+
+
+def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    legs, file = Exoskeleton(contact="pinned"), tmp_path / "a.fmu"
+    description = model_description(legs, {"CoSimulation": Interface({"modelIdentifier": "a"})}, {}, {"link[1].locked": 1.0}, dependencies(legs), "")
+    write_archive(file, {"modelDescription.xml": description, "resources/model.json": json.dumps({"mechanism": legs.key, "options": legs.options}).encode()})
+    assert main(["linearize", str(file), "--set", "link[2].locked=false", "-o", str(tmp_path / "a.json")]) == 0
+    assert "warning: this is not an equilibrium: link[4].length_rate changes at a rate of 11.3 m/s2" in capsys.readouterr().err
+    with pytest.warns(RuntimeWarning, match="not an equilibrium"):
+        wanted = linearize(legs, {"link[1].locked": True})
+    assert np.array_equal(json.loads((tmp_path / "a.json").read_text())["A"], wanted.A)
+    assert main(["linearize", str(file), "--set", "link[2].locked=maybe"]) == 2
+    assert "link[2].locked = maybe: must be true or false" in capsys.readouterr().err
 
 
 def test_no_equilibrium() -> None:

@@ -467,7 +467,7 @@ def test_status_after_a_discarded_step(chain: Fmu) -> None:
     instance.step(1e-3)
     before = instance.bytes()
     assert instance("fmi2DoStep", 1e-3, 100.0, 1) == DISCARD
-    assert "stopped at t = " in instance.said and "too many internal steps" in instance.said
+    assert "stopped at t = " in instance.said and "200000 evaluations of the equations were not enough" in instance.said
     assert instance.bytes() == before
     time, ended, status = reals([-1.0]), integers([7]), integers([7])
     instance.do("fmi2GetRealStatus", 2, time)

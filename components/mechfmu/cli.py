@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +27,8 @@ from .mechanisms.units import in_unit, unit
 from .run.steps import Talk
 
 ANY_WIDTH = 10_000  # columns: wider than any name
+LONG = 2000  # rows of a table that are printed without borders
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # what a full or read-only disk answers
 DUST = 1e-12  # what rounding leaves of a zero, relative
 PICTURES = (".png", ".svg", ".pdf", ".html")
 
@@ -88,6 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.traceback:
             traceback.print_exception(error)
         print(f"mechfmu {options.command}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.errno not in DISK and "temporary directory" not in str(error):  # of tempfile, when no disk has room
+            raise
+        where = f" {error.filename}" if error.filename else ""
+        print(f"mechfmu {options.command}: cannot write{where}: {error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"mechfmu {options.command}: interrupted", file=sys.stderr)
@@ -354,11 +364,7 @@ def _list_one(mechanism: Mechanism) -> None:
             table.add_row(*map(_plain, (o.name, value, ", ".join(o.choices), f"{o.description}{default}")))
         OUT.print(table)
     if isinstance(mechanism, TreeMechanism):
-        branches = {"": RichTree(f"{mechanism.name}: base")}
-        for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
-            text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
-            branches[body.name] = branches[joint.parent].add(_plain(text))
-        OUT.print(branches[""])
+        _print_tree(mechanism)
     rows = []
     for scalar in mechanism.table.of("parameter", "input", "state", "discrete", "output"):
         role = {"state": "output (state)", "discrete": "output"}.get(scalar.role, scalar.role)
@@ -367,9 +373,32 @@ def _list_one(mechanism: Mechanism) -> None:
     _print_variables(rows)
 
 
+def _print_tree(mechanism: TreeMechanism) -> None:
+    branches, depth = {"": RichTree(f"{mechanism.name}: base")}, {"": 0}
+    plain = []
+    for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
+        text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+        branches[body.name] = branches[joint.parent].add(_plain(text))
+        depth[body.name] = depth[joint.parent] + 1
+        plain.append((f"{joint.parent or 'base'} -", text))
+    if len(plain) > LONG or 4 * max(depth.values()) > OUT.width // 2:  # too deep for branches
+        _print_columns([(f"{mechanism.name}:",), *plain])
+    else:
+        OUT.print(branches[""])
+
+
+def _print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Rows as plain columns: a table with borders takes minutes for a hundred thousand of them."""
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    OUT.file.write("".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows))
+
+
 def _print_variables(rows: Sequence[tuple[str, ...]]) -> None:
     from .run.listing import Variable, variable_lines
 
+    if len(rows) > LONG:
+        _print_columns([("variable", "causality", "unit", "start", "meaning"), *rows])
+        return
     for line in variable_lines([Variable(*row) for row in rows], OUT.width if OUT.is_terminal else None):
         OUT.print(line, soft_wrap=True, highlight=False, markup=False)
 
@@ -477,14 +506,14 @@ def run_check(options: argparse.Namespace) -> int:
             except CannotCheck as error:
                 raise UserError(str(error)) from None
         as_text.print_report(reports[-1], OUT)
-    if options.json:
-        Path(options.json).write_text(as_json.to_json(reports, __version__), encoding="utf-8")
-    if options.junit:
-        Path(options.junit).write_bytes(as_junit.to_junit(reports))
-    if options.html:
-        Path(options.html).write_text(as_html.to_html(reports, __version__), encoding="utf-8")
-    for file in filter(None, (options.json, options.junit, options.html)):
-        TALK.tell(f"wrote {file}")
+    contents = {options.json: lambda: as_json.to_json(reports, __version__).encode(), options.junit: lambda: as_junit.to_junit(reports),
+                options.html: lambda: as_html.to_html(reports, __version__).encode()}  # fmt: skip
+    for file in filter(None, contents):
+        from .engines.files import whole
+
+        with whole(Path(file)) as target:
+            target.write_bytes(contents[file]())
+        OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
     return max(r.exit_status for r in reports)
 
 
@@ -699,10 +728,11 @@ def run_linearize(options: argparse.Namespace) -> None:
         for name, value in values_at(model, point).items():
             table.add_row(name.replace("[", "\\["), f"{value:.6g}")
         _print_table(table)
-    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio")
-    for number, (root, frequency, damping) in enumerate(linear.modes(), 1):
+    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", Column("states", overflow="fold"))
+    for number, (root, frequency, damping, states, constraint) in enumerate(linear.modes(), 1):
         real, damping = (0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0)))
-        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}")
+        part = _plain(", ".join(states)) + (" (constraint)" if constraint else "")
+        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}", part)
     OUT.print(table)
     if options.output:
         linear.save(options.output)

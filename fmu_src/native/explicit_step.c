@@ -42,10 +42,10 @@ double explicit_step(Solver *s, const Problem *problem, double tolerance) {
     memcpy(s->k[0], s->slope, n * sizeof *s->slope);
     for (int stage = 1; stage < DOP_STAGES; stage++) {
         combine(s, DOP_A[stage], stage, s->stage);
-        problem->rates(problem->context, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
+        evaluate_rates(s, problem, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
     }
     combine(s, DOP_A[DOP_STAGES], DOP_STAGES, s->x_new);
-    problem->rates(problem->context, s->t + s->h, s->x_new, s->k[DOP_STAGES]);
+    evaluate_rates(s, problem, s->t + s->h, s->x_new, s->k[DOP_STAGES]);
 
     double sum5 = 0, sum3 = 0;
     for (size_t i = 0; i < n; i++) {
@@ -66,10 +66,10 @@ double short_step(Solver *s, const Problem *problem, double tolerance) {
     memcpy(s->k[0], s->slope, s->n * sizeof *s->slope);
     for (int stage = 1; stage < DP5_STAGES; stage++) {
         combine(s, DP5_A[stage], stage, s->stage);
-        problem->rates(problem->context, s->t + DP5_C[stage] * s->h, s->stage, s->k[stage]);
+        evaluate_rates(s, problem, s->t + DP5_C[stage] * s->h, s->stage, s->k[stage]);
     }
     combine(s, DP5_A[DP5_STAGES], DP5_STAGES, s->x_new);
-    problem->rates(problem->context, s->t + s->h, s->x_new, s->k[DP5_STAGES]);
+    evaluate_rates(s, problem, s->t + s->h, s->x_new, s->k[DP5_STAGES]);
     double sum = 0;
     for (size_t i = 0; i < s->n; i++) {
         double e = 0;
@@ -99,7 +99,7 @@ const double *short_end_slope(const Solver *s) { return s->k[DP5_STAGES]; }
 void explicit_prepare(Solver *s, const Problem *problem) {
     for (int stage = DOP_STAGES + 1; stage < DOP_DENSE_STAGES; stage++) {
         combine(s, DOP_A[stage], stage, s->stage);
-        problem->rates(problem->context, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
+        evaluate_rates(s, problem, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
     }
     for (size_t i = 0; i < s->n; i++) {
         const double change = s->x_new[i] - s->x[i], first = s->h * s->k[0][i], last = s->h * s->k[DOP_STAGES][i];

@@ -4,7 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LIMIT = 100000, EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
+enum { EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
+
+/* Evaluations of the equations within one communication step, as in integration.py: some ten seconds for the largest mechanisms. */
+#define EVALUATION_LIMIT 200000
+#define TEXT(number) #number
+#define DIGITS(number) TEXT(number)
+static const char TOO_LONG[] =
+    DIGITS(EVALUATION_LIMIT) " evaluations of the equations were not enough: use a smaller communication step or a larger tolerance";
 
 /* By so much a guard has to fall below zero, or to rise above it, before its indicator changes its sign: far more than rounding, far less than matters. */
 static const double HYSTERESIS = 1e-11;
@@ -212,11 +219,11 @@ static size_t iterate_events(Instance *self, double t, const double *standing, s
 
 int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at) {
     const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
-    const SolverOptions options = {
+    SolverOptions options = {
         self->state->tolerance > 0 ? fmax(self->state->tolerance, 1e-13) : self->p[model.tolerance_index],
         self->p[model.max_step_index],
         (Method)self->p[model.method_index],
-        STEP_LIMIT,
+        EVALUATION_LIMIT,
     };
     instance_freshen(self);
     double t = self->state->t;
@@ -232,7 +239,8 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         size_t guard = 0;
         const Outcome outcome = solver_run(self->solver, &problem, &options, &memory, t_end, &t, self->x_new, &guard);
         *at = t;
-        if (outcome == TOO_MANY_STEPS) *why = "too many internal steps: use a smaller communication step or a larger tolerance";
+        options.evaluation_limit -= solver_evaluations(self->solver);
+        if (outcome == TOO_MANY_EVALUATIONS) *why = TOO_LONG;
         if (outcome == STEP_TOO_SMALL) *why = "the internal step size became too small: the solution is no longer finite or changes too fast";
         if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
         if (*why) return 0;

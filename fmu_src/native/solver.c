@@ -24,7 +24,7 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     double *next = (double *)(s + 1);
     s->n = n;
     s->n_guards = n_guards;
-    s->steps = 0;
+    s->steps = s->evaluations = 0;
     s->g_known = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
@@ -42,6 +42,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
 }
 
 long solver_steps(const Solver *s) { return s->steps; }
+
+long solver_evaluations(const Solver *s) { return s->evaluations; }
 
 void solver_guards_before(Solver *s, const double *g) {
     memcpy(s->g_old, g, s->n_guards * sizeof *g);
@@ -77,7 +79,7 @@ static void between(const Solver *s, int stiff, double theta, double *x) {
 
 static void guards_at(Solver *s, const Problem *problem, int stiff, double theta, double *g) {
     between(s, stiff, theta, s->stage);
-    problem->guards(problem->context, s->t + theta * s->h, s->stage, g);
+    evaluate_guards(s, problem, s->t + theta * s->h, s->stage, g);
 }
 
 /* The moment between fractions a and b of the accepted step just after guard k, with values ga > 0 and gb <= 0 there, has fallen through zero:
@@ -108,7 +110,7 @@ static double fall(Solver *s, const Problem *problem, int stiff, size_t k, doubl
 static int fallen_before(Solver *s, const Problem *problem, size_t *guard) {
     const int known = s->g_known;
     s->g_known = 0;
-    problem->guards(problem->context, s->t, s->x, s->g_trial);
+    evaluate_guards(s, problem, s->t, s->x, s->g_trial);
     for (size_t k = 0; known && k < s->n_guards; k++)
         if (s->g_old[k] > 0 && s->g_trial[k] <= 0) {
             *guard = k;
@@ -145,7 +147,7 @@ static int first_fall(Solver *s, const Problem *problem, int stiff, double longe
         if (look < n)
             guards_at(s, problem, stiff, b, s->g_new);
         else
-            problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+            evaluate_guards(s, problem, s->t + s->h, s->x_new, s->g_new);
         for (size_t k = 0; k < s->n_guards && !prepared; k++)
             if (s->g_old[k] > 0 && s->g_new[k] <= 0) {
                 prepare(s, problem, stiff);
@@ -197,7 +199,7 @@ static int arrives_shortly(Solver *s, const Problem *problem, double tolerance, 
         return 0;
     }
     if (s->n_guards == 0) return 1;
-    problem->guards(problem->context, s->t + s->h, s->x_new, s->g_new);
+    evaluate_guards(s, problem, s->t + s->h, s->x_new, s->g_new);
     for (size_t k = 0; k < s->n_guards; k++)
         if (!(s->g_new[k] > 0)) return 0;
     memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
@@ -211,7 +213,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
     const int slope_known = s->slope_known;
     s->slope_known = 0;
     s->slope_after = NULL;
-    s->steps = 0;
+    s->steps = s->evaluations = 0;
     memcpy(s->x, x, n * sizeof *x);
     s->t = *t;
     if (s->n_guards && fallen_before(s, problem, guard)) return EVENT;
@@ -220,13 +222,13 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         return ARRIVED;
     }
     memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
-    if (!slope_known) problem->rates(problem->context, s->t, s->x, s->slope);
+    if (!slope_known) evaluate_rates(s, problem, s->t, s->x, s->slope);
     double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
     int rejected = 0;
     Outcome outcome;
     for (;;) {
-        if (s->steps == options->step_limit) {
-            outcome = TOO_MANY_STEPS;
+        if (s->evaluations >= options->evaluation_limit) {
+            outcome = TOO_MANY_EVALUATIONS;
             break;
         }
         const double left = t_end - s->t;
@@ -277,7 +279,7 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
             break;
         }
         if (was_stiff)
-            problem->rates(problem->context, s->t, s->x, s->slope);
+            evaluate_rates(s, problem, s->t, s->x, s->slope);
         else
             memcpy(s->slope, explicit_end_slope(s), n * sizeof *x);
     }

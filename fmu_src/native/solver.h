@@ -27,10 +27,10 @@ typedef struct {
     double relative_tolerance;  /* also the absolute one */
     double max_step;            /* 0: free */
     Method method;
-    long step_limit;
+    long evaluation_limit;      /* of the problem's functions; looked at between steps */
 } SolverOptions;
 
-typedef enum { ARRIVED, EVENT, TOO_MANY_STEPS, STEP_TOO_SMALL } Outcome;
+typedef enum { ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL } Outcome;
 
 typedef struct Solver Solver;
 
@@ -56,5 +56,8 @@ Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *
 
 /* Steps taken (accepted and rejected) by the last run. */
 long solver_steps(const Solver *solver);
+
+/* Evaluations of the problem's functions by the last run; a factorization of the Jacobian counts as many as take equally long. */
+long solver_evaluations(const Solver *solver);
 
 #endif

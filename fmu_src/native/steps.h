@@ -9,6 +9,7 @@ enum { MOST_STAGES = 16, DENSE_ROWS = 7 };
 struct Solver {
     size_t n, n_guards;
     long steps;
+    long evaluations; /* of the equations, by this run */
     /* the step being made, from (t, x) by h to x_new; slope is f(t, x) */
     double t, h;
     double *x, *slope, *x_new;
@@ -22,6 +23,22 @@ struct Solver {
     int slope_known;           /* slope holds that at the start of the next run */
     const double *slope_after; /* at the end of the last run; NULL: not known */
 };
+
+/* The problem's functions, counted. */
+static inline void evaluate_rates(Solver *s, const Problem *problem, double t, const double *x, double *dx) {
+    s->evaluations++;
+    problem->rates(problem->context, t, x, dx);
+}
+
+static inline void evaluate_tangent(Solver *s, const Problem *problem, double t_dot, const double *x_dot, double *dx_dot) {
+    s->evaluations++;
+    problem->tangent(problem->context, s->t, s->x, t_dot, x_dot, dx_dot);
+}
+
+static inline void evaluate_guards(Solver *s, const Problem *problem, double t, const double *x, double *g) {
+    s->evaluations++;
+    problem->guards(problem->context, t, x, g);
+}
 
 /* Each makes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */
 double explicit_step(Solver *s, const Problem *problem, double tolerance);

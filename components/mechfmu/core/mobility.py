@@ -22,8 +22,11 @@ def singular_frame(frames: Sequence[Frame], inertias: Sequence[np.ndarray]) -> i
     """The frame whose motion has no inertia against it wherever the tree is; None: there is no such frame. inertias: 6 x 6, by body."""
     random = np.random.default_rng(1)
     with np.errstate(all="ignore"):  # masses of 1e-320 kg: what overflows is taken for singular
-        found = [_singular_at(frames, inertias, _position(frames, random)) for _ in range(POSITIONS)]
-    return None if None in found else found[0]
+        for _ in range(POSITIONS):
+            found = _singular_at(frames, inertias, _position(frames, random))
+            if found is None:
+                break
+    return found
 
 
 def _position(frames: Sequence[Frame], random: np.random.Generator) -> np.ndarray:

@@ -1,16 +1,92 @@
-"""Where compiled libraries are kept."""
+"""Compiled libraries, kept in the user's cache folder.
+
+The name of a file holds a hash of what it was made from and a hash of its content. A file whose content does not fit its name (cut short by a full disk,
+damaged) is never loaded, which would kill the process: it is made again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+DIGITS = 24  # of a hash in a file name
 
 
 def cache_folder() -> Path:
-    """$MECHFMU_CACHE, or the folder mechfmu in the user's cache folder."""
+    """$MECHFMU_CACHE, or the folder mechfmu in the user's cache folder; OSError when there is no home folder either."""
     if own := os.environ.get("MECHFMU_CACHE"):
         return Path(own)
-    home = Path.home()
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise OSError(str(error)) from None
     base = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}.get(sys.platform) or os.environ.get("XDG_CACHE_HOME")
     return Path(base or home / ".cache") / "mechfmu"
+
+
+@contextmanager
+def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iterator[Path]:
+    """A library that is in the cache, or that `make` writes to the path it is given. Where the cache folder cannot be used there is a warning, and the file
+    is a temporary one, to be loaded or read at once."""
+    try:
+        folder = cache_folder()
+        library = _intact(folder, name, suffix)
+        if library is None:
+            _check_writable(folder)
+    except OSError as error:
+        where = os.environ.get("MECHFMU_CACHE") or error.filename or "the user's cache folder"
+        warnings.warn(f"compiled libraries cannot be kept in {where} ({error.strerror or error}), so each run compiles them again: set MECHFMU_CACHE to "
+                      "a folder that can be written", RuntimeWarning, stacklevel=4)  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="mechfmu_cache_", ignore_cleanup_errors=True) as temporary:  # Windows keeps what is loaded
+            library = Path(temporary) / f"{name}{suffix}"
+            make(library)
+            yield library
+        return
+    if library is None:
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
+            made = Path(temporary) / f"{name}{suffix}"
+            make(made)
+            library = folder / f"{name}.{_digest(made)}{suffix}"
+            made.replace(library)
+    yield library
+
+
+def _intact(folder: Path, name: str, suffix: str) -> Path | None:
+    """The file of this name whose content is what it was; damaged ones are removed."""
+    for file in sorted(folder.glob(f"{name}.*{suffix}")):
+        if file.name == f"{name}.{_digest(file)}{suffix}":
+            return file
+        with suppress(OSError):
+            file.unlink()
+    return None
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:DIGITS]
+
+
+def zig_environment(fallback: Path) -> dict[str, str]:
+    """The environment for zig, which keeps its libraries in the user's cache folder: where it cannot, in ours; or else in the folder `fallback`."""
+    environment = dict(os.environ)
+    if "ZIG_GLOBAL_CACHE_DIR" in environment:
+        return environment
+    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
+    with suppress(OSError, RuntimeError):
+        _check_writable(Path(base or Path.home() / ".cache") / "zig")
+        return environment
+    with suppress(OSError):
+        _check_writable(own := cache_folder() / "zig")
+        return environment | {"ZIG_GLOBAL_CACHE_DIR": str(own)}
+    return environment | {"ZIG_GLOBAL_CACHE_DIR": str(fallback)}
+
+
+def _check_writable(folder: Path) -> None:
+    """Make the folder, if need be; OSError when nothing can be written into it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()

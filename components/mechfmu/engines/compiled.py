@@ -20,7 +20,7 @@ import numpy as np
 from ..mechanisms import Mechanism, UserError
 from ..mechanisms.table import Scalar
 from .c_model import model_c
-from .cache import cache_folder
+from .cache import cached_library
 from .compiler import PLATFORMS, compile_library, default_compiler, host_platform
 from .integration import IntegrationError
 from .sources import NATIVE, c_sources, fmu_source
@@ -35,13 +35,15 @@ def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ..
     files = c_sources(*NATIVE)
     files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
     digest = hashlib.sha256("\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:24]
-    library = cache_folder() / f"{mechanism.key}_{digest}{PLATFORMS[host].suffix}"
-    if not library.exists():
+
+    def make(target: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="mechfmu_c_") as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_text(text)
-            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), library, host, compiler)
-    return ctypes.CDLL(str(library))
+            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, host, compiler)
+
+    with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
+        return ctypes.CDLL(str(file))
 
 
 def library(mechanism: Mechanism) -> ctypes.CDLL:

@@ -11,14 +11,15 @@ import os
 import platform
 import shutil
 import struct
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..mechanisms import UserError
+from .cache import zig_environment
+from .files import whole
+from .guarded import run_guarded
 
 FLAGS = ("-std=c99", "-O2", "-DNDEBUG", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-Wall", "-Wextra")
 
@@ -94,15 +95,14 @@ def compile_library(folder: Path, sources: list[str], target: Path, platform_nam
                 part = Path(temporary) / triple / target.name
                 part.parent.mkdir()
                 named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
-                _run([sys.executable, "-m", "ziglang", "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *extra, *named, "-o", str(part)], folder)
+                command = [str(zig_folder() / "zig"), "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *extra, *named, "-o", str(part)]
+                _run(command, folder, zig_environment(Path(temporary) / "zig_cache"))
                 parts.append(part)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
-        handle, unfinished = tempfile.mkstemp(dir=target.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(unfinished).chmod(0o755)
-        Path(unfinished).replace(target)  # whole or not at all, also when two processes compile the same
+        with whole(target) as unfinished:  # also when two processes compile the same
+            unfinished.write_bytes(content)
+            unfinished.chmod(0o755)
 
 
 def universal(slices: list[bytes]) -> bytes:
@@ -123,8 +123,15 @@ def _system_compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc"))
 
 
-def _run(command: list[str], folder: Path) -> None:
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if result.returncode:
-        lines = [line for line in result.stderr.splitlines() if "error" in line.lower()] or result.stderr.splitlines()
-        raise UserError(f"the C compiler failed: {lines[0] if lines else 'no message'}")
+def zig_folder() -> Path:
+    """Where the package ziglang is."""
+    zig = importlib.util.find_spec("ziglang")
+    assert zig is not None and zig.origin is not None
+    return Path(zig.origin).parent
+
+
+def _run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    status, said = run_guarded(command, folder, environment)
+    if status:
+        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines()
+        raise UserError(f"the C compiler failed: {lines[0] if lines else f'it was ended by signal {status - 128}' if status > 128 else 'no message'}")

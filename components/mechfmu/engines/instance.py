@@ -18,7 +18,7 @@ import numpy as np
 from ..mechanisms import Mechanism, Note, UserError
 from ..mechanisms.table import Scalar
 from . import engine as engine_of
-from .integration import IntegrationError, Memory, integrate
+from .integration import Budget, IntegrationError, Memory, integrate
 
 TIME_TOLERANCE = 1e-9  # relative: a host's time may differ from ours by rounding, not by more
 GUESS_TOLERANCE = 1e-9  # relative: hosts print and read the start values of the description
@@ -204,10 +204,11 @@ class Instance:
         g = self._g
         if g.size:  # an input that has jumped since the last step can make guards fall
             x, d = self._iterate_events(now, x, d, g)
+        budget = Budget()
         for _ in range(EVENT_LIMIT):
             rates = partial(self._call, self.engine.rates, d)
             guards = partial(self._call, self.engine.guards, d) if g.size else None
-            arrival = integrate(rates, now, t + h, x, memory, rtol, p.max_step, guards, int(p.method))
+            arrival = integrate(rates, now, t + h, x, memory, rtol, p.max_step, guards, int(p.method), budget)
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break

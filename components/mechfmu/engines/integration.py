@@ -10,9 +10,9 @@ A guard that falls through zero ends the integration there, located on the solve
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.integrate import OdeSolver  # imported where it is used: it takes longer than all else that an FMU needs at its start
 
 EXPLICIT_STEPS = 200  # within one communication step; LSODA's restart costs about as much as 25 of them
-STEP_LIMIT = 100_000  # internal steps within one communication step before it is given up
+EVALUATION_LIMIT = 200_000  # of the equations within one communication step before it is given up, as in instance.c
 EVENT_TIME_TOLERANCE = 1e-10  # s: guards that fall within it of each other, up to a factor of two, fall together
 ROOT_TOLERANCE = 1e-13  # s, of a single guard
 LOOKS = 8  # at the guards, in one internal step
@@ -56,17 +56,33 @@ class Arrival:
     standing: np.ndarray | None = None
 
 
+@dataclass
+class Budget:
+    """How many evaluations of the equations are left in a communication step."""
+
+    left: int = EVALUATION_LIMIT
+
+    def counted(self, function: Function) -> Function:
+        def call(t: float, x: np.ndarray) -> np.ndarray:
+            self.left -= 1
+            return function(t, x)
+
+        return call
+
+
 def integrate(
     rates: Function, t: float, t_end: float, x: np.ndarray, memory: Memory, rtol: float, max_step: float = 0.0, guards: Function | None = None,
-    method: int = AUTOMATIC,
+    method: int = AUTOMATIC, budget: Budget | None = None,
 ) -> Arrival:  # fmt: skip
-    """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free."""
+    """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free; budget: for several calls."""
     if x.size == 0 or t_end - t <= EVENT_TIME_TOLERANCE * 1e-3:  # nothing to integrate, or only the rest after an event at the very end
         return Arrival(t_end, x, memory)
     limit = max_step if max_step > 0 else np.inf
     stiff, wanted = method == IMPLICIT or (method == AUTOMATIC and memory.stiff), memory.step
+    budget = budget or Budget()
+    rates, guards = budget.counted(rates), guards and budget.counted(guards)
     solver = _start(rates, t, t_end, x, rtol, limit, stiff, wanted)
-    for count in range(1, STEP_LIMIT + 1):
+    for count in itertools.count(1):
         message = solver.step()
         if solver.status == "failed":
             raise IntegrationError(f"the solver stopped at t = {solver.t:g} s: {message}")
@@ -83,9 +99,11 @@ def integrate(
                 solver = _start(rates, solver.t, t_end, solver.y, rtol, limit, stiff, wanted)
         if solver.status == "finished":
             return Arrival(t_end, solver.y, Memory(wanted, stiff))
+        if budget.left <= 0:
+            break
     raise IntegrationError(
-        f"{STEP_LIMIT} internal steps were not enough: the step ends at t = {t_end:g} s, the solver is at {solver.t:g} s. "
-        f"Use a smaller communication step or a larger tolerance"
+        f"the step to t = {t_end:g} s stopped at t = {solver.t:g} s: {EVALUATION_LIMIT} evaluations of the equations were not enough: "
+        "use a smaller communication step or a larger tolerance"
     )
 
 
@@ -106,7 +124,7 @@ def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, .
     dense = solver.dense_output()
     times = np.linspace(solver.t_old, solver.t, LOOKS + 1)
     values = [guards(t, dense(t)) for t in times[:-1]] + [guards(solver.t, solver.y)]
-    for (t_a, before), (t_b, after) in pairwise(zip(times, values, strict=True)):
+    for (t_a, before), (t_b, after) in itertools.pairwise(zip(times, values, strict=True)):
         falling = np.flatnonzero((before > 0) & (after <= 0))
         if falling.size:
             times_of_fall = [(_just_fallen(lambda t: guards(t, dense(t)), int(k), t_a, t_b, float(after[k])), int(k)) for k in falling]

@@ -15,6 +15,11 @@ def fmu_source(name: str) -> Path:
     raise FileNotFoundError(f"fmu_src/{name} is missing: the installation of mechfmu is incomplete")
 
 
+def license_file() -> Path:
+    """The licence of mechfmu itself."""
+    return next(file for file in (PACKAGE / "_fmu_src" / "LICENSE", PACKAGE.parent.parent / "LICENSE") if file.exists())
+
+
 def c_sources(*folders: str) -> dict[str, str]:
     """File name -> text of all C files and headers in these folders of fmu_src/: an FMU and a compiler see them side by side."""
     files = [f for folder in folders for f in sorted(fmu_source(folder).iterdir()) if f.suffix in (".c", ".h")]

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..run.result import Result
     from ..run.simulate import Input
 
+TRUTH = {"true": 1, "false": 0}  # the words of a Boolean
+
 Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
 
 
@@ -213,11 +215,14 @@ class Mechanism(ABC):
             if value in scalar.row.items:
                 value = 1 + scalar.row.items.index(str(value))
             try:
+                if scalar.row.kind == "Boolean":
+                    value = TRUTH.get(str(value).lower(), value)
                 number = in_unit(value, unit(scalar.unit)) if isinstance(value, str) else float(value)
             except UserError as error:
                 raise UserError(f"{name} = {value}: {error}") from None
             except (TypeError, ValueError):
-                raise UserError(f"{name} = {value}: must be {'one of ' + ', '.join(scalar.row.items) if scalar.row.items else 'a number'}") from None
+                allowed = f"one of {', '.join(scalar.row.items)}" if scalar.row.items else "true or false" if scalar.row.kind == "Boolean" else "a number"
+                raise UserError(f"{name} = {value}: must be {allowed}") from None
             if complaint := scalar.complaint(number):
                 raise UserError(complaint)
             found.append((scalar, number))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
+from ..engines.files import whole
 from ..mechanisms import UserError, near
 
 
@@ -28,21 +27,6 @@ def _near(missing: Path) -> str:
     """A folder beside the missing one whose name is nearly the same."""
     beside = [f.name for f in missing.parent.iterdir() if f.is_dir()]
     return near(missing.name, beside)
-
-
-@contextmanager
-def whole(target: Path) -> Iterator[Path]:
-    """A file beside `target` that takes its place when all went well: it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:

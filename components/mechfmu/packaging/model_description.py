@@ -14,6 +14,7 @@ from ..mechanisms import Mechanism
 from ..mechanisms.table import Row, Scalar
 from ..mechanisms.units import unit as unit_of
 from .dependencies import Dependencies, Rows
+from .licenses import is_ours
 
 CAUSALITY = {
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
@@ -46,7 +47,8 @@ def model_description(
     table = mechanism.table
     root = Element("fmiModelDescription", dict(
         fmiVersion="2.0", modelName=mechanism.name, guid="", description=mechanism.title, version=__version__,
-        author="mechfmu", license="BSD-3-Clause", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
+        author="mechfmu", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
+        **({"license": "BSD-3-Clause"} if is_ours(mechanism) else {}),
         variableNamingConvention="structured", numberOfEventIndicators=str(mechanism.guard_count),
     ))  # fmt: skip
     for element, interface in interfaces.items():

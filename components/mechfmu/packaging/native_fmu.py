@@ -16,6 +16,7 @@ from ..mechanisms import Mechanism
 from .archive import write_archive
 from .contents import common_contents
 from .dependencies import dependencies
+from .licenses import license_contents
 from .model_description import Interface, model_description
 
 CATEGORIES = {
@@ -58,7 +59,7 @@ def write_native_fmu(
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
-    contents |= common_contents(mechanism, starts)
+    contents |= common_contents(mechanism, starts) | license_contents(platforms, compiler, slave=False, mechanism=mechanism)
     with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
         folder = Path(temporary) / "sources"
         folder.mkdir()

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import uuid
@@ -21,11 +19,13 @@ from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
 from .. import RELEASED
-from ..engines.cache import cache_folder
-from ..engines.compiler import PLATFORMS, check_compiler, compile_library, default_compiler, host_platform
+from ..engines.cache import cached_library
+from ..engines.compiler import PLATFORMS, check_compiler, compile_library, default_compiler, host_platform, zig_folder
+from ..engines.guarded import run_guarded
 from ..engines.sources import c_sources, fmu_source
 from ..mechanisms import UserError
 from .archive import make_folder, write_archive
+from .licenses import license_contents
 
 SOURCES = ("fmi", "portable")
 SCRIPTS = ("mechfmu_start.py", "mechfmu_child.py")
@@ -45,9 +45,7 @@ def _flags(platform: str) -> list[str]:
     if platform == "linux64":
         return ["-ldl"]
     if platform == "win64":  # Windows' own C library, without the MinGW start-up code, which takes a minute to compile
-        zig = importlib.util.find_spec("ziglang")
-        assert zig is not None and zig.origin is not None
-        headers = Path(zig.origin).parent / "lib" / "libc" / "include" / "any-windows-any"
+        headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
         return ["-nostdlib", "-isystem", str(headers), *(f"-l{name}" for name in WINDOWS_LIBRARIES)]
     return []
 
@@ -60,14 +58,16 @@ def library(platform: str, compiler: str, progress: Progress) -> bytes:
     files = c_sources(*SOURCES)
     version = importlib.metadata.version("ziglang") if compiler == "zig" else ""
     digest = hashlib.sha256("\0".join([compiler, version, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:16]
-    target = cache_folder() / f"portable_{digest}{PLATFORMS[platform].suffix}"
-    if not target.exists():
+
+    def make(target: Path) -> None:
         progress(f"compiling the library for {platform}, once")
         with tempfile.TemporaryDirectory(prefix="mechfmu_portable_") as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, platform, compiler, _flags(platform))
-    return target.read_bytes()
+
+    with cached_library(f"portable_{digest}", PLATFORMS[platform].suffix, make) as file:
+        return file.read_bytes()
 
 
 def portable_contents(
@@ -122,10 +122,10 @@ def _built(slave: Path, files: Sequence[str | Path], folder: Path) -> Path:
         if not Path(file).exists():
             raise UserError(f"there is no file or folder {file}")
     command = [sys.executable, "-m", "pythonfmu", "build", "-f", str(slave.resolve()), "-d", str(folder), *(str(Path(f).resolve()) for f in files)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=slave.resolve().parent, check=False)
+    status, said = run_guarded(command, slave.resolve().parent)
     built = list(folder.glob("*.fmu"))
-    if done.returncode or len(built) != 1:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"it ended with exit status {done.returncode}"]
+    if status or len(built) != 1:
+        lines = [line for line in said.splitlines() if line.strip()] or [f"it ended with exit status {status}"]
         errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)\b", line)]
         raise UserError(f"pythonfmu cannot build {slave}: {(errors or lines)[-1].strip()}")
     return built[0]
@@ -156,6 +156,8 @@ def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Pr
         co_simulation.get("modelIdentifier", ""), description.get("guid", ""), all_platforms(compiler), compiler, progress, call_timeout=call_timeout
     )
     kept["modelDescription.xml"] = _without_tool(contents["modelDescription.xml"])
+    kept = license_contents(all_platforms(compiler), compiler, slave=True) | kept  # its own texts stay
+    kept.setdefault("documentation/index.html", b'<!DOCTYPE html>\n<title>Licences</title>\n<p><a href="licenses/license.txt">Licences</a></p>\n')
     write_archive(target, kept)
     register_python()
     return target
@@ -210,9 +212,9 @@ def registration() -> Path:
 
 def register_python() -> None:
     """Register this Python; where that is not possible, hosts look for another."""
-    file = registration()
     try:
+        file = registration()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(sys.executable + "\n", encoding="utf-8")
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         pass

@@ -16,6 +16,7 @@ from ..mechanisms import Mechanism
 from .archive import write_archive
 from .contents import common_contents
 from .dependencies import dependencies
+from .licenses import license_contents
 from .model_description import Interface, model_description
 from .portable import portable_contents, register_python
 
@@ -50,7 +51,7 @@ def write_python_fmu(
         "resources/slavemodule.txt": module.encode(),
         "resources/model.json": json.dumps(model, indent=1).encode(),
     }
-    contents |= common_contents(mechanism, starts)
+    contents |= common_contents(mechanism, starts) | license_contents(platforms, compiler, slave=True, mechanism=mechanism)
     interface = {"CoSimulation": Interface(dict(modelIdentifier=mechanism.name, **ABILITIES))}
     description = model_description(mechanism, interface, Fmi2Slave.log_categories, starts, dependencies(mechanism), content=own + digest)
     guid = re.search(rb'guid="([^"]+)"', description)

@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
+from ..engines.files import whole
 from ..mechanisms import UserError
 from ..mechanisms.drawing import joined
-from ..packaging.archive import whole
 from .plot import refuse_without_screen
 from .result import Result
 

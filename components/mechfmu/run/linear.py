@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi
 import numpy as np
+from scipy.linalg import eig
 from scipy.optimize import least_squares
 
 from ..engines import engine
+from ..engines.files import whole
 from ..engines.tracing import ARGUMENTS, traced
 from ..mechanisms import Mechanism, UserError, near
+from ..mechanisms.units import per_second
+
+MOVES = 1e-6  # the rate of a state above which a point is not an equilibrium
+MOST_STATES, TAKES_PART = 4, 0.3  # states that a mode names: how many at most, and their participation beside that of the first
+BESIDE = 1e-3  # of a left eigenvector that lies outside the constraints
+DEFECTIVE = 1e-9  # participation below which left and right eigenvector are orthogonal: two modes in one
 
 if TYPE_CHECKING:
     from .lqr import StateFeedback, Weights
@@ -41,6 +50,16 @@ class Point:
     p: np.ndarray
 
 
+class Mode(NamedTuple):
+    """One mode of a linear system, or a pair of conjugate ones."""
+
+    eigenvalue: complex  # 1/s
+    frequency: float  # Hz
+    damping: float  # ratio
+    states: tuple[str, ...]  # those that take part most
+    constraint: bool  # it only brings states back onto their constraints: not a motion of the mechanism
+
+
 @dataclass(frozen=True)
 class Linear:
     """A linear system with the names of its variables, and their values x0, u0, y0 at the point `point`."""
@@ -57,6 +76,7 @@ class Linear:
     y0: np.ndarray
     dx0: np.ndarray  # rates at the point: zero in an equilibrium
     point: Point = field(repr=False)
+    projection: np.ndarray | None = field(default=None, repr=False)  # derivative of the projection onto the constraints by the states
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
         """The same system with these inputs and outputs alone, in this order; None: with all."""
@@ -64,11 +84,19 @@ class Linear:
         kept_inputs, kept_outputs = tuple(self.inputs[i] for i in u), tuple(self.outputs[i] for i in y)
         return replace(self, B=self.B[:, u], C=self.C[y], D=self.D[np.ix_(y, u)], u0=self.u0[u], y0=self.y0[y], inputs=kept_inputs, outputs=kept_outputs)
 
-    def modes(self) -> list[tuple[complex, float, float]]:
-        """Eigenvalue, frequency in Hz and damping ratio of every mode, slowest first; pairs appear once."""
-        values = np.linalg.eigvals(self.A)
-        kept = sorted((v for v in values if v.imag >= 0), key=lambda v: (abs(v), v.imag, v.real))
-        return [(complex(v), float(abs(v) / (2 * np.pi)), float(-v.real / abs(v)) if abs(v) else 0.0) for v in kept]
+    def modes(self) -> list[Mode]:
+        """The modes, slowest first; pairs appear once."""
+        values, left, right = eig(self.A, left=True, right=True) if self.A.size else (np.zeros(0),) * 3
+        kept = sorted((i for i, v in enumerate(values) if v.imag >= 0), key=lambda i: (abs(values[i]), values[i].imag, values[i].real))
+        return [self._mode(complex(values[i]), left[:, i], right[:, i]) for i in kept]
+
+    def _mode(self, value: complex, left: np.ndarray, right: np.ndarray) -> Mode:
+        share = np.abs(left * right)  # the participation factors: whatever the units of the states are
+        share = share if share.max() > DEFECTIVE else np.abs(right) ** 2
+        most = [i for i in np.argsort(-share, kind="stable")[:MOST_STATES] if share[i] >= TAKES_PART * share.max()]
+        constraint = self.projection is not None and bool(np.linalg.norm(left.conj() @ self.projection) < BESIDE * np.linalg.norm(left))
+        damping = -value.real / abs(value) if value else 0.0
+        return Mode(value, abs(value) / (2 * np.pi), damping, tuple(self.states[i] for i in most), constraint)
 
     def lqr(self, Q: Weights, R: Weights, period: float | None = None) -> StateFeedback:
         """The linear-quadratic regulator, as a controller: `mechanism.simulate(controller=linear.lqr(Q, R, 0.01), period=0.01)`.
@@ -86,20 +114,18 @@ class Linear:
         path = Path(file)
         matrices = {name: getattr(self, name) for name in ("A", "B", "C", "D", "x0", "u0", "y0")}
         names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
-        try:
+        if path.suffix not in (".npz", ".mat", ".json"):
+            raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
+        with whole(path) as target:
             if path.suffix == ".npz":
                 arrays: dict[str, Any] = {**matrices, **{k: np.array(v) for k, v in names.items()}}
-                np.savez(path, **arrays)
+                np.savez(target, **arrays)
             elif path.suffix == ".mat":
                 from scipy.io import savemat
 
-                savemat(path, {**matrices, **{k: np.array(v, dtype=object) for k, v in names.items()}})
-            elif path.suffix == ".json":
-                path.write_text(json.dumps({**{k: v.tolist() for k, v in matrices.items()}, **names}, indent=1))
+                savemat(target, {**matrices, **{k: np.array(v, dtype=object) for k, v in names.items()}})
             else:
-                raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+                target.write_text(json.dumps({**{k: v.tolist() for k, v in matrices.items()}, **names}, indent=1))
         return path
 
 
@@ -115,13 +141,26 @@ def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, poin
     energies   keep the states energy.*, which only count what goes in and out: nothing depends on them, so no controller can be designed with them
     """
     at = point or start_point(mechanism, start)
-    A, B, C, D, _ = _jacobians(mechanism, at)
+    A, B, C, D, projection = _jacobians(mechanism, at)
+    _warn_of_motion(mechanism, at)
     functions = engine("casadi", mechanism)
     y0, dx0 = (f(at.t, at.x, at.d, at.u, at.p) for f in (functions.outputs, functions.rates))
     names = {role: tuple(s.name for s in mechanism.table.of(role)) for role in ("state", "input", "output")}
     kept = [i for i, name in enumerate(names["state"]) if energies or not name.startswith("energy.")]
     states = tuple(names["state"][i] for i in kept)
-    return Linear(A[np.ix_(kept, kept)], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, np.asarray(dx0)[kept], at)
+    both = np.ix_(kept, kept)
+    return Linear(A[both], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, np.asarray(dx0)[kept], at, projection[both])
+
+
+def _warn_of_motion(mechanism: Mechanism, at: Point) -> None:
+    """A warning where states change on which rates depend: the linear model then holds for a moment only."""
+    rates = np.abs(engine("casadi", mechanism).rates(at.t, at.x, at.d, at.u, at.p)) * _states_that_matter(mechanism)
+    if rates.size and rates.max() > MOVES:
+        state = mechanism.table.of("state")[int(np.argmax(rates))]
+        warnings.warn(
+            f"this is not an equilibrium: {state.name} changes at a rate of {rates.max():.3g} {per_second(state.unit)}, the largest one; "
+            "find an equilibrium with trim (--trim)", RuntimeWarning, stacklevel=3,
+        )  # fmt: skip
 
 
 def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from ..engines.files import whole
 from ..mechanisms import UserError
 from .result import Result
 
@@ -101,8 +103,9 @@ def finish(figure: Any, file: str | Path | io.BytesIO | None) -> Any:
         plt.show()
         return figure
     try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:
+        with contextlib.nullcontext(file) if isinstance(file, io.BytesIO) else whole(Path(file)) as target:
+            figure.savefig(target, dpi=120)
+    except ValueError as error:
         raise UserError(f"cannot write {file}: {error}") from None
     finally:
         plt.close(figure)
@@ -132,8 +135,6 @@ def _page(result: Result, panels: Panels, title: str, file: Path) -> Any:
         height=150 + 210 * len(panels), margin=dict(l=70, r=20, t=60, b=50), showlegend=True,
     )  # fmt: skip
     config = dict(responsive=True, displaylogo=False, plotlyServerURL="", modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"])
-    try:
-        figure.write_html(file, config=config, include_plotlyjs=True, div_id="plot")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+    with whole(file) as target:
+        figure.write_html(target, config=config, include_plotlyjs=True, div_id="plot")
     return figure

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.files import whole
 from ..mechanisms import Mechanism, UserError, near
 from ..mechanisms.contract import named
 from ..mechanisms.units import unit as unit_of
@@ -87,13 +88,10 @@ class Result:
     def to_csv(self, file: str | Path) -> Path:
         """Write time and all signals, in SI units, with enough digits to read back the same numbers."""
         path = Path(file)
-        try:
-            with path.open("w", newline="", encoding="utf-8") as stream:
-                rows = csv.writer(stream, lineterminator="\n")
-                rows.writerow(["time", *self.names])
-                rows.writerows([repr(float(v)) for v in row] for row in zip(self.t, *self.signals.values(), strict=True))
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+        with whole(path) as target, target.open("w", newline="", encoding="utf-8") as stream:
+            rows = csv.writer(stream, lineterminator="\n")
+            rows.writerow(["time", *self.names])
+            rows.writerows([repr(float(v)) for v in row] for row in zip(self.t, *self.signals.values(), strict=True))
         return path
 
     def save(self, file: str | Path) -> Path:
@@ -103,17 +101,15 @@ class Result:
         if path.suffix == ".csv":
             return self.to_csv(path)
         columns = {"time": self.t, **self.signals}
-        try:
+        with whole(path) as target:
             if path.suffix == ".parquet":
                 pyarrow, parquet = _pyarrow()
-                parquet.write_table(pyarrow.table(columns), path)
+                parquet.write_table(pyarrow.table(columns), target)
             else:
                 from scipy.io import savemat
 
                 legal = {re.sub(r"\W+", "_", name).strip("_"): values for name, values in columns.items()}
-                savemat(path, {**legal, "names": np.array(list(columns), dtype=object)}, long_field_names=True)
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+                savemat(target, {**legal, "names": np.array(list(columns), dtype=object)}, long_field_names=True)
         return path
 
     def plot(self, names: Sequence[str] | None = None, file: str | Path | None = None) -> Any:

@@ -45,7 +45,10 @@ class Tree(TreeMechanism):
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        return cls(model=read_tree(path, "free" if base == "free" else "fixed").to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
+        tree = read_tree(path, "free" if base == "free" else "fixed")
+        made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
+        made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
+        return made
 
     @cached_property
     def tree(self) -> TreeData:
