@@ -76,7 +76,7 @@ def angles(result: Any) -> np.ndarray:
 
 
 def errors(system: System, truth: Callable[[np.ndarray], np.ndarray], steps: tuple[float, ...], master: str) -> np.ndarray:
-    results = [system.simulate(step=h, adaptive=False, master=master) for h in steps]
+    results = [system.simulate(step=h, adaptive=False, master=master, warn=lambda text: None) for h in steps]
     return np.array([np.max(np.abs(angles(r) - truth(r.t))) for r in results])
 
 
@@ -87,7 +87,7 @@ def test_the_error_of_the_coupling_is_of_first_order(parts: dict[str, Path], sol
     found = errors(loop(parts), solved_as_one, steps, master)
     orders = np.log2(found[:-1] / found[1:])
     assert np.all(np.abs(orders - 1.0) < 0.1), orders
-    fine, finer = (loop(parts).simulate(step=h, adaptive=False, master=master) for h in steps[-2:])
+    fine, finer = (loop(parts).simulate(step=h, adaptive=False, master=master, warn=lambda text: None) for h in steps[-2:])
     same = np.searchsorted(finer.t, fine.t - 1e-9)
     extrapolated = 2 * angles(finer)[:, same] - angles(fine)
     assert np.max(np.abs(extrapolated - solved_as_one(fine.t))) < 0.02 * found[-1]
@@ -378,7 +378,7 @@ def test_without_gravity_the_chain_keeps_its_kinetic_energy(ready: Callable[[str
     system = ready("chain_gravity_compensation")
     drift = []
     for h in (0.004, 0.002):
-        kinetic = system.simulate(stop=2.0, step=h, adaptive=False)["chain.energy.kinetic"]
+        kinetic = system.simulate(stop=2.0, step=h, adaptive=False, warn=lambda text: None)["chain.energy.kinetic"]
         drift.append(np.max(np.abs(kinetic / kinetic[0] - 1.0)))
     assert drift[1] < 0.05 and 1.8 < drift[0] / drift[1] < 2.2
     alone = System("alone", {"chain": system.fmus["chain"]}, {}, {k: v for k, v in system.set.items() if k.startswith("chain.")}, 2.0, 0.01).simulate()

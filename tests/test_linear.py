@@ -14,7 +14,7 @@ from scipy.special import jn_zeros
 from mechfmu import Exoskeleton, LinkChain, SphericalArm
 from mechfmu.cli import main
 from mechfmu.engines import engine
-from mechfmu.mechanisms import Mechanism, UserError
+from mechfmu.mechanisms import Mechanism, UserError, add_folder, make
 from mechfmu.packaging.archive import write_archive
 from mechfmu.packaging.dependencies import dependencies
 from mechfmu.packaging.model_description import Interface, model_description
@@ -192,3 +192,10 @@ def test_a_controller_is_designed_with_what_is_chosen() -> None:
 )  # fmt: skip
 def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     refused("linearize", *arguments, folder=tmp_path, words=words)
+
+
+def test_a_motor_that_holds_a_load_is_at_rest() -> None:
+    """It takes in energy all the time, which only counts."""
+    motor = make(add_folder(Path(__file__).parent.parent / "examples" / "motor_pendulum"))
+    point = trim(motor, {"shaft.angle_start": np.pi / 3}, free=["motor.voltage"], hold=["shaft.angle"])
+    assert abs(values_at(motor, point)["shaft.rate"]) < 1e-9 and values_at(motor, point)["motor.current"] > 0.1

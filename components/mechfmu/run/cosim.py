@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanisms import UserError
-from .divergence import PROBED, Jumps, Probes, StepTooLong, rounded_down
+from .divergence import PROBED, PROBED_FIRST, Jumps, Probes, StepTooLong, rounded_down
 from .notable import first_of_each
 from .result import Result
 from .scene import Absent, Scene
@@ -312,11 +312,11 @@ class Master:
         probes, jumps = Probes(self.sources), Jumps(self.sources)
         for k, (t, t_next) in enumerate(pairwise(map(float, grid))):
             try:
-                halves = self.halved(t, t_next - t) if probed and k % PROBED == 0 and self.sources else None
+                halves = self.halved(t, t_next - t) if probed and (k < PROBED_FIRST or k % PROBED == 0) and self.sources else None
                 self.advance(t, t_next - t)
                 rows.append(self.row(t_next))
                 if halves is not None:
-                    probes.compare(t_next, t_next - t, self.bus, halves)
+                    probes.compare(k, t_next, t_next - t, self.bus, halves)
                 if not probed:
                     jumps.look(t_next, t_next - t, self.bus)
             except Exception as error:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import floor, log10, sqrt
+from math import floor, log10
 
 import numpy as np
 
 from .system import Port
 
-PROBED = 10  # every so manieth step is made in two halves, too
-COARSE = 1e-2  # relative difference that is worth a warning
+PROBED_FIRST = 50  # steps are all made in two halves, too,
+PROBED = 10  # then every so manieth
+COARSE = 0.3  # differences of all steps, relative to the range of a signal, that are worth a warning: most are forgotten on the way
 DIVERGED = 0.3  # relative difference beyond which a result means nothing
 IN_A_ROW = 3  # probes that must agree: a single jump, as of a reference, is no sign
-FINE = 1e-3  # relative difference that a proposed step should make
+FINE = 0.1  # the same for a step that is proposed
 WINDOW = 12  # changes of a signal from step to step that are looked at together,
 JUMPS = 4  # and of which at least so many are jumps when the steps do not resolve it:
 JUMP = 0.4  # of its range in the window
@@ -38,32 +38,36 @@ def rounded_down(step: float) -> float:
     return next(digit * power for digit in (5, 2, 1) if digit * power <= step * (1 + 1e-6))
 
 
-@dataclass
 class Probes:
-    """Steps made once whole and once in two halves."""
+    """Steps made once whole and once in two halves: how far they are apart tells how much of a run is the step's doing."""
 
-    signals: Sequence[Port]
-    coarse: int = 0
-    diverged: int = 0
-    told: str = ""
+    def __init__(self, signals: Sequence[Port]):
+        self.signals = signals
+        self._apart = np.zeros(len(signals))  # summed over the steps, probed or not
+        self._low, self._high = np.full(len(signals), np.inf), np.full(len(signals), -np.inf)
+        self._diverged = 0
+        self._step = 0.0
 
-    def compare(self, t: float, h: float, whole: np.ndarray, halves: np.ndarray) -> None:
-        off = np.abs(whole - halves) / (1.0 + np.minimum(np.abs(whole), np.abs(halves)))
-        off = np.where(np.isfinite(off), off, np.inf)
+    def compare(self, number: int, t: float, h: float, whole: np.ndarray, halves: np.ndarray) -> None:
+        """The signals after step `number`."""
+        apart = np.abs(whole - halves)
+        off = np.where(np.isfinite(apart), apart / (1.0 + np.minimum(np.abs(whole), np.abs(halves))), np.inf)
         k = int(np.argmax(off))
-        found = float(off[k])
-        text = f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves"
-        self.coarse = self.coarse + 1 if found > COARSE else 0
-        self.diverged = self.diverged + 1 if found > DIVERGED else 0
-        if self.diverged >= IN_A_ROW:
-            raise StepTooLong(text, t, h)
-        if self.coarse >= IN_A_ROW and not self.told:
-            better = rounded_down(h * sqrt(FINE / found))
-            self.told = f"steps of {h:g} s are long for this coupling: {text}; {better:g} s would do (--step {better:g})"
+        if number % PROBED == 0:
+            self._diverged = self._diverged + 1 if off[k] > DIVERGED else 0
+        if self._diverged >= IN_A_ROW:
+            raise StepTooLong(f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves", t, h)
+        self._apart += apart * (1 if number < PROBED_FIRST else PROBED)
+        self._low, self._high = np.minimum(self._low, halves), np.maximum(self._high, halves)
+        self._step = max(self._step, h)
 
     def complaints(self) -> Iterator[str]:
-        if self.told:
-            yield self.told
+        share = self._apart / np.maximum(self._high - self._low, 1e-9 * (1.0 + np.abs(self._high))) if np.isfinite(self._high).all() else np.zeros(0)
+        if share.size and share.max() > COARSE:
+            k, h = int(np.argmax(share)), self._step
+            better = rounded_down(h * FINE / float(share[k]))
+            told = f"halving them changes {self.signals[k]} by {min(share[k], 1.0):.0%} of its range, summed up"
+            yield f"steps of {h:g} s are long for this coupling: {told}; {better:g} s would do (--step {better:g})"
 
 
 class Jumps:

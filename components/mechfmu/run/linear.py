@@ -189,7 +189,7 @@ def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[st
 
 
 def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()) -> Point:
-    """An equilibrium near the start: all rates zero. UserError when none is found.
+    """An equilibrium near the start: all rates zero but those of energies, which only count. UserError when none is found.
 
     free    inputs whose values are sought, too;    hold    states that keep their start values
 
@@ -206,6 +206,7 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
         places.append([known[name] for name in names])
     matter = _states_that_matter(mechanism)
     searched = [i for i in range(table.x.size) if matter[i] and i not in places[1]]
+    counts = np.array([1.0 if not s.name.startswith("energy.") else 0.0 for s in table.of("state")])  # what a motor at rest takes in is no motion
 
     def point(z: np.ndarray) -> Point:
         x, u = at.x.copy(), at.u.copy()
@@ -214,11 +215,12 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
 
     def residual(z: np.ndarray) -> np.ndarray:
         q = point(z)
-        return np.concatenate([functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x])
+        return np.concatenate([counts * functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x])
 
     def jacobian(z: np.ndarray) -> np.ndarray:
         A, B, *_, projection = _jacobians(mechanism, point(z))
         away = projection - np.eye(len(projection))
+        A, B = counts[:, None] * A, counts[:, None] * B
         return np.hstack([np.vstack([A, away])[:, searched], np.vstack([B, np.zeros_like(B)])[:, places[0]]])
 
     z = np.concatenate([at.x[searched], at.u[places[0]]])
