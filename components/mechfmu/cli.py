@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import signal
 import sys
@@ -797,6 +798,7 @@ def entry() -> NoReturn:
     """The console command. It leaves without the interpreter's clean-up, in which the library of a foreign FMU that was run may crash (pythonfmu's does)."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, which takes temporary files along
     status = main()
+    gc.collect()  # takes the folders of unpacked FMUs along
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -161,7 +161,9 @@ class Runner:
         for case in zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True):
             self.said = ""
             try:
-                yield self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, courses), ""
+                row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, courses)
+                bad = next((f"{name} is {value:g}" for name, value in zip(spec.columns, row.tolist(), strict=True) if not np.isfinite(value)), "")
+                yield row, bad
             except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
                 self._abandon(getattr(error, "status", ERROR))
                 yield np.full(len(spec.columns), np.nan), self.said or str(error) or type(error).__name__

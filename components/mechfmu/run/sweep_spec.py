@@ -184,8 +184,8 @@ class Spec:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the results: tip.x when only one thing is kept, else tip.x:final, tip.x:max ..."""
-        return [name if len(self.keep) == 1 else f"{name}:{what}" for name in self.record for what in self.keep]
+        """The names of the results: tip.x when only one thing is kept and tip.x is not varied, else tip.x:final, tip.x:max ..."""
+        return [name if len(self.keep) == 1 and name not in self.names else f"{name}:{what}" for name in self.record for what in self.keep]
 
     def identity(self, fmu: bytes) -> str:
         """Equal for sweeps whose results may be put together."""
