@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from check_zoo import Defect, write_fmu
 from sweep_units import write_unit
 
 from mechfmu.mechanisms import UserError
@@ -207,3 +208,14 @@ def test_texts_that_are_no_choice(unit: Make) -> None:
         check_spec(replace(FINAL, vary={"mode": ["slow", "medium"]}), unit("euler"))
     with pytest.raises(UserError, match="its values must be finite numbers, or all of them texts"):
         replace(FINAL, vary={"mode": ["slow", 2]})
+
+
+def test_a_recorded_variable_that_is_varied_keeps_both_columns() -> None:
+    assert FINAL.columns == ["x"] and replace(FINAL, vary={"x": [1.0, 2.0]}).columns == ["x:final"]
+
+
+def test_a_result_that_is_not_a_number_is_a_reason(tmp_path: Path) -> None:
+    fmu = write_fmu(tmp_path, Defect("", "late-nan", "", "late-nan"))
+    spec = Spec(vary={"k": [1.0, 2.0]}, record=["x"], stop=1.0, step=0.1)
+    results, reasons = Runner(fmu).chunk(spec, spec.cases())
+    assert np.all(np.isnan(results)) and reasons == ["x is nan"] * 2
