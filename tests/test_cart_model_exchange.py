@@ -7,7 +7,7 @@ import pytest
 from cart_cases import CART_NAMES, LIMITLESS, NU, TORQUES, Q, named, scenario_inputs, starts
 from cart_tolerances import SOLVER, TRAJECTORY
 from native_build import Native
-from native_fmi import MODEL_EXCHANGE, Fmu, Refused
+from native_fmi import MODEL_EXCHANGE, WARNING, Fmu, Refused
 from scipy.integrate import solve_ivp
 from test_cart_controller import CART, GAINS, GUIDANCE, LOOP, SCENARIOS
 
@@ -41,13 +41,15 @@ def test_ten_seconds_of_the_closed_loop(native: Native, controller: Fmu) -> None
     assert np.max(np.abs(found.y.T[:, :10] - wanted)) < TRAJECTORY
 
 
-def test_an_obstacle_entered_later_is_an_event_without_an_error(controller: Fmu) -> None:
+def test_an_obstacle_entered_later_is_an_event_with_a_warning(controller: Fmu) -> None:
     instance = controller.open(MODEL_EXCHANGE).continuous()
     assert np.all(instance.indicators() > 0)
     instance.set({"pose.x": -2.2, "pose.y": 0.1})
     assert instance.indicators()[0] < 0
     instance.do("fmi2EnterEventMode")
-    assert not instance.new_discrete_states().terminateSimulation
+    with pytest.raises(Refused) as told:
+        instance.new_discrete_states()
+    assert told.value.status == WARNING
     instance.do("fmi2EnterContinuousTimeMode")
     assert instance["inside_obstacle"] == 1.0
 

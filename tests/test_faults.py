@@ -112,7 +112,8 @@ def test_an_older_file_survives_a_full_disk(tmp_path: Path, name: str) -> None:
 # --- a killed build -------------------------------------------------------------------------------------------------------------
 
 COMPILE = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from pathlib import Path
 from mechfmu.engines.compiler import compile_library
 compile_library(Path("."), ["a.c"], Path("a.so"), sys.argv[1], "cc")

@@ -50,6 +50,7 @@ def build_with_another_core(kind: str, folder: Path) -> Path:
     package = folder / "components" / "mechfmu"
     for part in ("components", "fmu_src"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "LICENSE", folder)
     model = package / "mechanisms" / "link_chain" / "model.py"
     text = model.read_text()
     assert text.count("-p.gravity * p.m[k]") == 1, "the weight is written differently now: adapt this test"

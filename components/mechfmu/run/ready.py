@@ -10,6 +10,7 @@ from typing import Any
 from ..core.exoskeleton_posture import posture_angles
 from ..core.tree import Body, Joint, Tree
 from ..mechanisms import Mechanism, UserError, make, near
+from ..packaging.archive import make_folder
 from ..packaging.build import build
 from .system import System, joined
 
@@ -118,6 +119,7 @@ def build_ready(name: str, folder: Path, progress: Callable[[str], None] = lambd
     if name not in READY:
         raise UserError(f"there is no ready system {name}{near(name, READY)}; there are: {', '.join(READY)}")
     ready = READY[name]
+    make_folder(folder)
     files = {}
     for part, mechanism in ready.parts().items():
         (files[part],) = build(mechanism, folder / part, platforms=platforms, progress=progress)
