@@ -21,6 +21,7 @@ JUMP = 0.4  # of its range in the window
 NOTICEABLE = 1e-3  # of a signal's size: smaller changes do not matter
 FIRST = 2  # changes that tell how fast a signal is at the start
 GROWTH = 30.0  # by which changes have grown when the coupling diverges
+GROWING, FASTER = 8, 1.5  # so many changes in a row, each so many times the one before: no step resolves that
 SHORTER = 10.0  # times: the step that is proposed where nothing better is known
 
 
@@ -86,6 +87,13 @@ class Jumps:
         if len(self._rows) <= FIRST:
             return
         changes = np.diff(np.array(self._rows), axis=0)
+        if len(changes) > GROWING:
+            last = np.abs(changes[-GROWING - 1 :])
+            grows = np.all(last[1:] > FASTER * last[:-1], axis=0) & (last[-1] > NOTICEABLE * (1.0 + np.abs(self._rows[0])))
+            for k in np.flatnonzero(grows).tolist():
+                raise StepTooLong(
+                    f"{self.signals[k]} changes more and more from step to step, by {last[-1, k]:.3g} at t = {t:g} s", t, rounded_down(h / SHORTER)
+                )
         largest = np.max(np.abs(changes), axis=0)
         if self._steps <= FIRST + 1:
             self._usual = largest
