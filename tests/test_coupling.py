@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from mechfmu.mechanisms import UserError, make
 from mechfmu.packaging.build import build
 from mechfmu.run.divergence import Jumps, StepTooLong, rounded_down
 from mechfmu.run.notable import first_of_each, raised_flags
-from mechfmu.run.ready import build_ready
 from mechfmu.run.system import Port, System
 
 JOINTS = range(1, 4)
@@ -82,8 +82,8 @@ def test_without_saved_states_a_good_step_is_silent(rigid: System) -> None:
 
 
 @pytest.mark.parametrize("name", ("figure2", "exoskeleton_pd"))
-def test_ready_systems_are_silent(name: str, tmp_path: Path) -> None:
-    build_ready(name, tmp_path).simulate(stop=0.5)
+def test_ready_systems_are_silent(ready: Callable[[str], System], name: str) -> None:
+    ready(name).simulate(stop=0.5)
 
 
 @pytest.mark.parametrize("ratio", (-2.0, 2.0, -5.0))
