@@ -219,3 +219,13 @@ def test_a_result_that_is_not_a_number_is_a_reason(tmp_path: Path) -> None:
     spec = Spec(vary={"k": [1.0, 2.0]}, record=["x"], stop=1.0, step=0.1)
     results, reasons = Runner(fmu).chunk(spec, spec.cases())
     assert np.all(np.isnan(results)) and reasons == ["x is nan"] * 2
+
+
+def test_a_python_interpreter_inside_the_process_makes_one_run(tmp_path: Path) -> None:
+    """pythonfmu's FMUs keep their modules; after `mechfmu portable` they have processes of their own."""
+
+    def embedded(files: dict[str, bytes]) -> None:
+        files["resources/slavemodule.txt"] = b"slave"
+
+    plain, python = (write_fmu(tmp_path, Defect("", name, "", change=change)) for name, change in (("plain", None), ("python", embedded)))
+    assert [Runner(fmu).once_per_process for fmu in (plain, python)] == [False, True]

@@ -146,8 +146,10 @@ class Runner:
 
     @property
     def once_per_process(self) -> bool:
-        """Whether a process can make one run of this FMU and no more."""
-        return not self._reused and bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
+        """Whether a process can make one run of this FMU and no more. In pythonfmu's FMUs modules, and what they keep, outlive an instance."""
+        resources = Path(self.folder, "resources")
+        embedded = (resources / "slavemodule.txt").is_file() and not (resources / "mechfmu_start.py").is_file()
+        return not self._reused and (embedded or bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess))
 
     def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The results of these cases, one row each, and what went wrong, empty where nothing did."""
