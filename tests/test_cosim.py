@@ -267,7 +267,7 @@ def test_faults_of_a_file(parts: dict[str, Path], tmp_path: Path, old: str, new:
 @pytest.mark.parametrize(
     ("connect", "values", "message"),
     (
-        ({"plant.tip.x": "control.output[1]"}, {}, "that is no input"),
+        ({"plant.tip.x": "control.output[1]"}, {}, "that is not an input"),
         ({"plant.gravity": "control.reference[1]"}, {}, "it is no output"),
         ({"plant.tip.x": "plant.joint[1].torque"}, {}, "m is no N.m"),
         ({"plant.tip.x": ["control.reference[1]", "control.reference[1]"]}, {}, "control.reference[1] is fed twice"),

@@ -395,8 +395,8 @@ def test_a_polynomial_in_pieces_is_the_same_polynomial(rod: Fmu, pieces: int) ->
         (TORQUE, -1, 1.0, "order must be from 1 to 3"),
         (TORQUE, 1, float("nan"), "finite"),
         (TORQUE, 2, float("inf"), "finite"),
-        ("gravity", 1, 1.0, "gravity is no input"),
-        ("joint[1].angle", 1, 1.0, "no input"),
+        ("gravity", 1, 1.0, "gravity is not an input"),
+        ("joint[1].angle", 1, 1.0, "not an input"),
         ("solver.method", 1, 1.0, "Integer"),
     ),
 )

@@ -109,7 +109,7 @@ def test_inputs_over_time_for_each_run(unit: Make, tmp_path: Path) -> None:
             results, _ = Runner(unit(kind)).chunk(spec, spec.cases())
             labels = spec.shown("inputs", spec.cases()[:, 1])
             assert results.tolist() == [expected[k, name] for k, name in zip(spec.cases()[:, 0], labels, strict=True)]
-    with pytest.raises(UserError, match=r"inputs ramp\.csv: v is no input"):
+    with pytest.raises(UserError, match=r"inputs ramp\.csv: v is not an input"):
         check_spec(replace(grid, inputs={"ramp.csv": {"time": [0.0], "v": [1.0]}}), fmu)
     with pytest.raises(UserError, match=r"u is both varied and in the inputs ramp\.csv"):
         replace(grid, vary={"u": [1.0, 2.0]})

@@ -164,9 +164,9 @@ def test_unphysical_inertias_in_an_fmu(tree_fmu: BuildTree, host: Host) -> None:
 
 
 def test_a_quaternion_of_zeros(tree_fmu: BuildTree, host: Host) -> None:
-    with pytest.raises(UserError, match=r"^joint\[2\]: its quaternion_start is zero, which is no orientation$"):
+    with pytest.raises(UserError, match=r"^joint\[2\]: its quaternion_start is zero, which is not an orientation$"):
         make_instance(SphericalArm(), ZERO).initialize()
-    with pytest.raises(Refused, match=r"joint\[2\]: its quaternion_start is zero, which is no orientation"):
+    with pytest.raises(Refused, match=r"joint\[2\]: its quaternion_start is zero, which is not an orientation"):
         host.open(tree_fmu(arm_of("quaternion"))).initialize(ZERO)
 
 

@@ -423,7 +423,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
     for (size_t i = 0; i < n; i++) {
         const Row *row = row_of(self, vr[i]);
         const Name name = name_of(row, vr[i] - row->reference);
-        if (row->role != INPUT) return report(self, fmi2Error, "%s is no input", name.text);
+        if (row->role != INPUT) return report(self, fmi2Error, "%s is not an input", name.text);
         if (order[i] < 1 || order[i] > INPUT_ORDERS)
             return report(self, fmi2Error, "derivative of order %d of %s: the order must be from 1 to %d", order[i], name.text, INPUT_ORDERS);
         if (!isfinite(values[i])) return report(self, fmi2Error, "derivative of %s = %s: must be a finite number", name.text, number(values[i]).text);

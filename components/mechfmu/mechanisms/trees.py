@@ -297,7 +297,7 @@ class TreeMechanism(Mechanism):
                 text
                 for j in (self._balls if self.has_start else ())
                 for text in (
-                    f"{self.joint_label(j)}: its quaternion_start is zero, which is no orientation",
+                    f"{self.joint_label(j)}: its quaternion_start is zero, which is not an orientation",
                     Caution(f"{self.joint_label(j)}: its quaternion_start is not of length 1; it is divided by its length"),
                 )
             ),

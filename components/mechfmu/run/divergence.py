@@ -10,10 +10,10 @@ import numpy as np
 from .system import Port
 
 PROBED_FIRST = 50  # steps are all made in two halves, too,
-PROBED = 10  # then every so manieth
+PROBED = 10  # then every tenth
 COARSE = 0.3  # differences of all steps, relative to the range of a signal, that are worth a warning: most are forgotten on the way
 DIVERGED = 0.3  # relative difference beyond which a result means nothing
-IN_A_ROW = 3  # probes that must agree: a single jump, as of a reference, is no sign
+IN_A_ROW = 3  # probes that must agree: a single jump, of a reference say, means nothing
 FINE = 0.1  # the same for a step that is proposed
 WINDOW = 12  # changes of a signal from step to step that are looked at together,
 JUMPS = 4  # and of which at least so many are jumps when the steps do not resolve it:

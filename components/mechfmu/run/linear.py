@@ -206,7 +206,9 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
         places.append([known[name] for name in names])
     matter = _states_that_matter(mechanism)
     searched = [i for i in range(table.x.size) if matter[i] and i not in places[1]]
-    counts = np.array([1.0 if not s.name.startswith("energy.") else 0.0 for s in table.of("state")])  # what a motor at rest takes in is no motion
+    counts = np.array(
+        [1.0 if not s.name.startswith("energy.") else 0.0 for s in table.of("state")]
+    )  # a motor that holds a load takes in energy, and nothing moves
 
     def point(z: np.ndarray) -> Point:
         x, u = at.x.copy(), at.u.copy()

@@ -379,7 +379,7 @@ def input_signals(table: InputTable, variables: Mapping[str, Any], values: Mappi
     inputs = {v.name: v for v in variables.values() if v.causality == "input" and v.type != "String"}
     for name in table:
         if name not in inputs and name != "time":
-            raise UserError(f"{label}: {name} is no input{near(name, inputs)}")
+            raise UserError(f"{label}: {name} is not an input{near(name, inputs)}")
     data = np.zeros(len(table["time"]), dtype=[(name, float) for name in ("time", *(n for n in table if n != "time"), *(n for n in inputs if n not in table))])
     for name in data.dtype.names or ():
         data[name] = table[name] if name in table else float(start_value(inputs[name], values.get(name, inputs[name].start or 0)))

@@ -107,7 +107,7 @@ class System:
         if a.causality != "output":
             raise UserError(f"{source} cannot feed {target}: it is no output")
         if b.causality != "input":
-            raise UserError(f"{source} cannot feed {target}: that is no input")
+            raise UserError(f"{source} cannot feed {target}: that is not an input")
         kinds = ["Integer" if v.type == "Enumeration" else v.type for v in (a, b)]
         if kinds[0] != kinds[1] or kinds[0] == "String":
             raise UserError(f"{source} ({a.type}) cannot feed {target} ({b.type})")

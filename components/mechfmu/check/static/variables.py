@@ -135,4 +135,4 @@ def model_exchange_attributes(fmu: Package) -> Iterator[Finding]:
             if not exchange:
                 yield Finding(v.where, "it has canHandleMultipleSetPerTimeInstant, but the FMU has no Model Exchange", "no such attribute", line=v.line)
             elif v.causality != "input":
-                yield Finding(v.where, "it has canHandleMultipleSetPerTimeInstant, but is no input", "the attribute only at inputs", line=v.line)
+                yield Finding(v.where, "it has canHandleMultipleSetPerTimeInstant, but is not an input", "the attribute only at inputs", line=v.line)
