@@ -23,13 +23,15 @@ from ..mechanisms import UserError
 from .divergence import PROBED, PROBED_FIRST, Jumps, Probes, StepTooLong, rounded_down
 from .notable import first_of_each
 from .result import Result
+from .runner import is_ours
 from .scene import Absent, Scene
 from .simulate import Input, Progress, over_time, seen_mechanism, shown_as, times
-from .slaves import KINDS, IsolatedSlave, LocalSlave, Origin, Slave, is_foreign
+from .slaves import KINDS, IsolatedSlave, LocalSlave, Origin, Slave
 from .system import Connection, Port, System
 
 Driven = Mapping[Port, Callable[[float], float]]  # unconnected inputs over time
 SMALLEST = 2**-12  # of the given step, below which an adaptive step is no longer halved
+RARE = 0.01  # of the steps: jumps of signals, where no step is short enough
 USUAL = 1e-4  # tolerance of adaptive steps unless another is given
 WARNINGS_KEPT = 10_000  # of all FMUs
 PROPOSED = 1e-2  # that of the fixed step that is proposed: stable, with the accuracy that fixed steps have
@@ -65,7 +67,8 @@ def simulate_system(
         complaints: list[str] = []
         try:
             if tolerance is not None:
-                result, _ = run.adaptive(tolerance, progress)
+                result, steps = run.adaptive(tolerance, progress)
+                complaints = run.unkept_errors(len(steps))
             else:
                 result, complaints = run.fixed(progress, probed=not rigid)
         except StepTooLong as found:
@@ -187,10 +190,11 @@ class Master:
         self.system, self.said, self.driven = system, said, driven
         self.complaints: list[str] = []
         self.warnings: list[str] = []
+        self.unkept: list[float] = []  # times at which the smallest adaptive step was not accurate enough
         self.slaves: dict[str, Slave] = {}
         try:
             for name, file in system.fmus.items():
-                apart = is_foreign(file) if isolated is None else isolated
+                apart = not is_ours(file) if isolated is None else isolated
                 description = system.descriptions[name]
                 origin = Origin(name, str(file), description.guid, description.coSimulation.modelIdentifier)
                 self.slaves[name] = (IsolatedSlave if apart else LocalSlave)(origin, self.complaints.append, partial(self.warned, name))
@@ -337,7 +341,7 @@ class Master:
         """Results at the points of the given step, which is divided where that is needed; and the steps that were taken."""
         grid = times(0.0, self.system.stop_time, self.system.step_size)
         largest = self.system.step_size
-        h = largest
+        h, smallest = largest, SMALLEST * largest
         rows, steps = [self.row(0.0)], []
         for t_start, t_end in pairwise(map(float, grid)):
             t = t_start
@@ -345,19 +349,28 @@ class Master:
                 last = h >= (t_end - t) * (1 - 1e-9)
                 now = t_end - t if last else h
                 try:
-                    error = self.try_step(t, now, tolerance, now <= SMALLEST * largest)
+                    error = self.try_step(t, now, tolerance, now <= smallest)
                 except Exception as problem:
                     raise self.reason(problem, t) from None
-                if error > 1.0 and now > SMALLEST * largest:
-                    h = now * max(0.2, 0.9 / np.sqrt(error))
+                if error > 1.0 and now > smallest:
+                    h = max(now * max(0.2, 0.9 / np.sqrt(error)), smallest)
                     continue
+                if error > 1.0:
+                    self.unkept.append(t)
                 steps.append(now / 2)
                 t = t_end if last else t + now
                 longer = now * min(4.0, 0.9 / np.sqrt(max(error, 1e-4)))
-                h = min(max(h, longer) if last else longer, largest)  # a step cut to fit says little
+                h = min(max(h, longer, smallest) if last else max(longer, smallest), largest)  # a step cut to fit says little
             rows.append(self.row(t_end))
             progress(t_end)
         return result_of(self.system, list(grid), rows, self.driven), steps
+
+    def unkept_errors(self, steps: int) -> list[str]:
+        """A complaint, unless the smallest step was too long at some jumps only."""
+        if len(self.unkept) <= RARE * steps:
+            return []
+        where = f"{len(self.unkept)} of {steps} steps, first at t = {self.unkept[0]:g} s"
+        return [f"the error could not be kept in {where}: the coupling jumps there, or reacts to itself without delay"]
 
     def try_step(self, t: float, h: float, tolerance: float, anyway: bool) -> float:
         """A step in two halves, and its error in units of the tolerance. With an error above 1 it is taken back, unless it is to be made `anyway`."""

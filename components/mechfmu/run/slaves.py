@@ -292,14 +292,6 @@ def serve(connection: Connection) -> None:
         slave.free()
 
 
-def is_foreign(file: str | Path) -> bool:
-    """Whether an FMU was not made by mechfmu."""
-    import zipfile
-
-    with zipfile.ZipFile(file) as archive:
-        return "resources/model.json" not in archive.namelist()
-
-
 if __name__ == "__main__":
     with Client(sys.argv[1], authkey=bytes.fromhex(sys.stdin.readline().strip())) as line:
         serve(line)
