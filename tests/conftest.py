@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -29,6 +30,19 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def only_own_mechanisms() -> Iterator[None]:
+    """A mechanism that a test adds from a folder is forgotten afterwards, for another test may use its name."""
+    package, known = mechanisms.__name__, list(mechanisms.__path__)
+    yield
+    added = {Path(path).name for folder in mechanisms.__path__ if folder not in known for path in Path(folder).glob("*/")}
+    mechanisms.__path__[:] = known
+    for key in added:
+        vars(mechanisms).pop(key, None)
+        for name in [n for n in sys.modules if f"{n}.".startswith(f"{package}.{key}.")]:
+            del sys.modules[name]
 
 
 @pytest.fixture(params=KINDS)

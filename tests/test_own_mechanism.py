@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,16 +26,9 @@ Write = Callable[[str, str], list[str]]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
-    """Put the example into the current folder, with one part of its text changed; its lines. It is forgotten afterwards, for the next one has its name."""
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Put the example into the current folder, with one part of its text changed; its lines."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(mechanisms, "__path__", list(mechanisms.__path__))
-    package = mechanisms.__name__
-
-    def forget() -> None:
-        for name in [n for n in sys.modules if n.startswith(f"{package}.{KEY}")]:
-            del sys.modules[name]
-        vars(mechanisms).pop(KEY, None)
 
     def written(old: str, new: str) -> list[str]:
         shutil.copytree(EXAMPLE, tmp_path / KEY, ignore=shutil.ignore_patterns("__pycache__"))
@@ -46,9 +38,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
         (tmp_path / KEY / "model.py").write_text(text, encoding="utf-8")
         return text.splitlines()
 
-    forget()
-    yield written
-    forget()
+    return written
 
 
 # ---- units
