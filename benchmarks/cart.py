@@ -19,13 +19,13 @@ from rich.console import Console
 from rich.table import Table
 
 from mechfmu import CartController, Scenario, WheeledCart
-from mechfmu.core.guidance import Guidance, Obstacle, Target, safe_field
-from mechfmu.engines import engine
-from mechfmu.mechanisms import Mechanism, UserError
-from mechfmu.mechanisms.carts import OBSTACLES, TARGET
-from mechfmu.packaging.build import build
-from mechfmu.run import cosim
-from mechfmu.run.system import System, joined
+from mechfmu.control.guidance import Guidance, Obstacle, Target, safe_field
+from mechfmu.cosim import master as cosim
+from mechfmu.cosim.system import System, joined
+from mechfmu.fmu.build import build
+from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+from mechfmu.model import Mechanism, UserError
+from mechfmu.simulation.engines import engine
 
 STEP, PROMISED = 0.01, 50.0
 console = Console(highlight=False)

@@ -24,12 +24,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from loops import Burst, PinocchioJoint, Report, compiled_loop, console, contest, engine_bursts, pinocchio_bursts, pointer, refuse_disagreement
+from loops import (
+    Burst,
+    PinocchioJoint,
+    Report,
+    compiled_loop,
+    console,
+    contest,
+    engine_bursts,
+    pinocchio_bursts,
+    pointer,
+    refuse_disagreement,
+)
 
 from mechfmu import Exoskeleton
-from mechfmu.core.exoskeleton_limbs import Limbs
-from mechfmu.engines.compiler import host_platform
-from mechfmu.engines.sources import fmu_source
+from mechfmu.codegen.compiler import host_platform
+from mechfmu.codegen.sources import fmu_source
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 POINTS = 8  # random states of each size, visited in turn
 SIZES = {3: Limbs(1, 1, 1), 6: Limbs(2, 2, 2), 9: Limbs(3, 3, 3), 30: Limbs(10, 10, 10), 120: Limbs(40, 40, 40)}

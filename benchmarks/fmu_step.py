@@ -73,7 +73,7 @@ def main() -> int:
     from rich.table import Table
 
     from mechfmu import LinkChain
-    from mechfmu.packaging.build import KINDS
+    from mechfmu.fmu.build import KINDS
 
     console = Console(highlight=False)
     table = Table(box=box.SIMPLE_HEAD, caption="simulated over elapsed time, best of several runs", caption_justify="left")

@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from mechfmu.engines.cache import cache_folder
-from mechfmu.engines.compiled import library
-from mechfmu.mechanisms import Mechanism
+from mechfmu.codegen.cache import cache_folder
+from mechfmu.model import Mechanism
+from mechfmu.simulation.compiled import library
 
 C_FILES = Path(__file__).resolve().parent / "c"
 AGREEMENT = 1e-8  # relative to the largest acceleration

@@ -49,11 +49,11 @@ from loops import (
 )
 
 from mechfmu import LinkChain
-from mechfmu.engines.c_model import model_c
-from mechfmu.engines.compiled import library
-from mechfmu.engines.compiler import compile_library, default_compiler, host_platform
-from mechfmu.engines.instance import Instance
-from mechfmu.engines.sources import NATIVE, c_sources, fmu_source
+from mechfmu.codegen.c_model import model_c
+from mechfmu.codegen.compiler import compile_library, default_compiler, host_platform
+from mechfmu.codegen.sources import NATIVE, c_sources, fmu_source
+from mechfmu.simulation.compiled import library
+from mechfmu.simulation.instance import Instance
 
 POINTS = 8  # random states of each size, visited in turn
 STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 10 ms

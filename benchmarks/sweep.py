@@ -24,10 +24,10 @@ import psutil
 from pyarrow import parquet
 
 from mechfmu import LinkChain
-from mechfmu.engines.compiled import library
-from mechfmu.run.sweep import sweep
-from mechfmu.run.sweep_folder import parts
-from mechfmu.run.sweep_spec import read_spec
+from mechfmu.simulation.compiled import library
+from mechfmu.sweep.folder import parts
+from mechfmu.sweep.specification import read_spec
+from mechfmu.sweep.sweep import sweep
 
 SPEC = """
 [run]

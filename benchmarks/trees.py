@@ -24,13 +24,23 @@ from importlib.metadata import files
 from pathlib import Path
 
 import numpy as np
-from loops import Burst, PinocchioJoint, Report, build_seconds, console, contest, engine_bursts, pinocchio_bursts, refuse_disagreement
+from loops import (
+    Burst,
+    PinocchioJoint,
+    Report,
+    build_seconds,
+    console,
+    contest,
+    engine_bursts,
+    pinocchio_bursts,
+    refuse_disagreement,
+)
 
 from mechfmu import SphericalArm
-from mechfmu.core.tree import Body, Joint
-from mechfmu.core.tree import Tree as TreeData
+from mechfmu.mechanisms.tree.base import TreeMechanism
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.mechanisms.trees import TreeMechanism
+from mechfmu.multibody.tree import Body, Joint
+from mechfmu.multibody.tree import Tree as TreeData
 
 POINTS = 8  # random states of each mechanism, visited in turn
 KINDS, SHARES = ("revolute", "prismatic", "spherical"), (0.7, 0.2, 0.1)  # joints of the random trees

@@ -27,11 +27,12 @@ from rich.table import Table
 from mechfmu import __version__
 from mechfmu.check.checker import Options, check_fmu
 from mechfmu.check.report.as_html import to_html
-from mechfmu.mechanisms import Mechanism, UserError, make, names
-from mechfmu.packaging.build import KINDS, build
-from mechfmu.run.ready import build_ready
-from mechfmu.run.result import Result
-from mechfmu.run.simulate import read_description, simulate_fmu
+from mechfmu.cosim.builtin import build_ready
+from mechfmu.fmu.build import KINDS, build
+from mechfmu.mechanisms import make, names
+from mechfmu.model import Mechanism, UserError
+from mechfmu.simulation.result import Result
+from mechfmu.simulation.simulate import read_description, simulate_fmu
 
 OUT = Path("out")
 ROOT = Path(__file__).resolve().parent.parent

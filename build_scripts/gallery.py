@@ -15,7 +15,8 @@ import yaml
 from nbclient.exceptions import CellExecutionError
 from notebooks import NOTEBOOKS, executed, page
 
-from mechfmu.mechanisms import Mechanism, make, names
+from mechfmu.mechanisms import make, names
+from mechfmu.model import Mechanism
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"

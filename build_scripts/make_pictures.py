@@ -22,9 +22,9 @@ from PIL import Image, ImageSequence
 
 from mechfmu import LinkChain, SphericalArm
 from mechfmu.mechanisms import make, names
-from mechfmu.run.icon import draw_icon
-from mechfmu.run.player import COLOURS, mesh
-from mechfmu.run.result import Result
+from mechfmu.simulation.result import Result
+from mechfmu.view.icon import draw_icon
+from mechfmu.view.player import COLOURS, mesh
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -17,10 +17,10 @@ import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
 
 from mechfmu import CartController, Scenario, WheeledCart
-from mechfmu.core.guidance import Obstacle
-from mechfmu.engines.instance import make_instance
-from mechfmu.mechanisms.carts import outline
+from mechfmu.control.guidance import Obstacle
 from mechfmu.mechanisms.wheeled_cart.model import cart_strokes
+from mechfmu.mechanisms.wheeled_cart.shared import outline
+from mechfmu.simulation.instance import make_instance
 
 STEP = 0.01
 TORQUES = ("wheel.left_torque", "wheel.right_torque", "steering.torque")

@@ -6,7 +6,7 @@ import numpy as np
 from exo_loop import JOINTS, Unit, balance, joint_angles, phase_changes, run
 
 from mechfmu import Exoskeleton, PidController
-from mechfmu.core.exoskeleton_posture import posture_angles
+from mechfmu.mechanisms.exoskeleton.posture import posture_angles
 
 STOP, HEIGHT, FALL = 2.0, 0.80, 0.25  # s, m: hip above the ground in the landing posture, fall
 FEET = ((-0.22, 0.0), (0.22, 0.0))

@@ -7,7 +7,7 @@ import numpy as np
 from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Slave
 
-from mechfmu.run.result import Result, shown
+from mechfmu.simulation.result import Result, shown
 
 
 class Unit:

@@ -6,7 +6,7 @@ import numpy as np
 from exo_loop import JOINTS, Unit, balance, joint_angles, run, with_rates
 
 from mechfmu import Exoskeleton, PidController
-from mechfmu.core.exoskeleton_posture import posture_angles
+from mechfmu.mechanisms.exoskeleton.posture import posture_angles
 
 STOP, PERIOD, HIGH, LOW = 8.0, 4.0, 0.86, 0.62  # s, s per squat, m: heights of the hip
 FEET = ((-0.22, 0.0), (0.22, 0.0))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from exo_loop import balance
 
-from mechfmu.run.ready import build_ready
+from mechfmu.cosim.builtin import build_ready
 
 PUSH, AT, LASTING = 600.0, 6.0, 0.1  # N, s, s: forwards, on the hip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mechfmu import mechanisms
-from mechfmu.run.simulate import simulate_fmu
+from mechfmu.simulation.simulate import simulate_fmu
 
 mechanisms.__path__.append(str(Path(__file__).resolve().parent))
 

@@ -5,9 +5,9 @@ import tempfile
 import numpy as np
 
 from mechfmu import LinkChain
-from mechfmu.run.linear import linearize, start_at, trim
-from mechfmu.run.lqr import lqr_controller
-from mechfmu.run.system import System
+from mechfmu.analysis.linear import linearize, start_at, trim
+from mechfmu.analysis.lqr import lqr_controller
+from mechfmu.cosim.system import System
 
 PERIOD, STOP, PUSH = 0.01, 3.0, 2.0  # s, s, N s: a short blow on the tip, to the right
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from mechfmu.core.guidance import Guidance, Obstacle, Target
-from mechfmu.core.jets import constant, constants
-from mechfmu.core.wheeled_cart import Cart, constants_of
-from mechfmu.engines import engine
-from mechfmu.mechanisms import Mechanism
+from mechfmu.control.guidance import Guidance, Obstacle, Target
+from mechfmu.control.jets import constant, constants
 from mechfmu.mechanisms.cart_controller.model import CartController
+from mechfmu.mechanisms.wheeled_cart.equations import Cart, constants_of
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
+from mechfmu.model import Mechanism
+from mechfmu.simulation.engines import engine
 
 FOLDER = Path(__file__).parent / "golden" / "wheeled_cart"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechfmu.core.guidance import Guidance, Obstacle, Target, apart, distances, inflated, safe_field
-from mechfmu.engines.tracing import traced
+from mechfmu.codegen.recording import traced
+from mechfmu.control.guidance import Guidance, Obstacle, Target, apart, distances, inflated, safe_field
 from mechfmu.mechanisms.cart_controller.model import CartController
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
 

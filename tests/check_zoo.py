@@ -292,7 +292,7 @@ CLEAN = {
 @cache
 def library(folder: Path) -> bytes:
     """The compiled unit, once for a run."""
-    from mechfmu.engines.compiler import compile_library, host_platform
+    from mechfmu.codegen.compiler import compile_library, host_platform
 
     sources = folder / "zoo_sources"
     sources.mkdir(parents=True, exist_ok=True)
@@ -305,7 +305,7 @@ def library(folder: Path) -> bytes:
 
 def write_fmu(folder: Path, defect: Defect) -> Path:
     """The FMU with this defect."""
-    from mechfmu.engines.compiler import PLATFORMS, host_platform
+    from mechfmu.codegen.compiler import PLATFORMS, host_platform
 
     text = {"both": XML, "CoSimulation": XML.replace(EXCHANGE, ""), "ModelExchange": XML.replace(SIMULATION, "")}[defect.kinds]
     for old, new in defect.xml:

@@ -12,9 +12,9 @@ import pytest
 from fmu_client import Host
 
 from mechfmu import mechanisms
-from mechfmu.packaging.build import KINDS, build
-from mechfmu.run.ready import build_ready
-from mechfmu.run.system import System
+from mechfmu.cosim.builtin import build_ready
+from mechfmu.cosim.system import System
+from mechfmu.fmu.build import KINDS, build
 
 matplotlib.use("Agg")
 

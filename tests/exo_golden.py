@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mechfmu.core import exoskeleton_contact as contact
-from mechfmu.core import exoskeleton_matrices as dense
-from mechfmu.core import exoskeleton_recursion as recursion
-from mechfmu.core.exoskeleton_limbs import Limbs
+from mechfmu.mechanisms.exoskeleton import contact as contact
+from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 FOLDER = Path(__file__).parent / "golden" / "exoskeleton"
 PARAMETERS = {"mass": "m", "com_fraction": "n", "rest_length": "l0", "stiffness": "ks", "damping": "d", "axial_inertia": "ja"}

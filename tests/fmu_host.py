@@ -17,7 +17,13 @@ from typing import Any
 
 import fmpy
 from fmpy.fmi1 import FMICallException
-from fmpy.fmi2 import FMU2Slave, fmi2CallbackAllocateMemoryTYPE, fmi2CallbackFreeMemoryTYPE, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi2 import (
+    FMU2Slave,
+    fmi2CallbackAllocateMemoryTYPE,
+    fmi2CallbackFreeMemoryTYPE,
+    fmi2CallbackFunctions,
+    fmi2CallbackLoggerTYPE,
+)
 from fmpy.logging import addLoggerProxy
 
 sys.modules["mechfmu"] = None  # type: ignore[assignment]  # importing it raises ImportError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mechfmu import LinkChain
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.run.result import Result
+from mechfmu.simulation.result import Result
 
 ROBOT = """<robot name="crane">
  <link name="ground"><visual><origin xyz="0 0 0.05"/><geometry><box size="0.6 0.6 0.1"/></geometry></visual></link>

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from mechfmu import mechanisms
-from mechfmu.engines.compiler import PLATFORMS, host_platform
-from mechfmu.engines.sources import fmu_source
-from mechfmu.mechanisms import Mechanism
-from mechfmu.packaging.build import build
+from mechfmu.codegen.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.sources import fmu_source
+from mechfmu.fmu.build import build
+from mechfmu.model import Mechanism
 
 HERE = Path(__file__).parent
 C = HERE / "c"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mechfmu.mechanisms import Mechanism
+from mechfmu.model import Mechanism
 
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1

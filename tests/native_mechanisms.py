@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mechfmu.mechanisms.contract import Array, Mechanism, Note, Option
-from mechfmu.mechanisms.table import Row
+from mechfmu.model.mechanism import Array, Mechanism, Note, Option
+from mechfmu.model.variables import Row
 
 FILES = Path(__file__).parent / "extra_mechanisms" / "bouncing_ball"  # about.html and icon.png, which every mechanism must have
 

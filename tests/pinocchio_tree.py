@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from trees import matrix
 
-from mechfmu.core.tree import Joint, Tree
+from mechfmu.multibody.tree import Joint, Tree
 
 _X, _Y, _Z = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ
 SEQUENCES = {

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from native_fmi import DISCARD, INTEGERS, MODEL_EXCHANGE, REALS, REFERENCES, WARNING, Component, EventInfo, Fmu, Refused
 
-from mechfmu.mechanisms import Mechanism
+from mechfmu.model import Mechanism
 
 CALL = {"Real": "Real", "Integer": "Integer", "Enumeration": "Integer", "Boolean": "Boolean"}  # an enumeration is an Integer to FMI 2.0
 EVENT_ITERATIONS = 50  # calls of NewDiscreteStates at one event; a host gives up later than the FMU should need

@@ -21,11 +21,19 @@ from rehearsal_co_simulation import MasterSim, OMSimulator, Simulink
 from rehearsal_fmu import HostGaveUp, ImportedFmu
 from rehearsal_job import PHASE, Job, Run, difference, job_of, ramps, reference, same_phases
 from rehearsal_model_exchange import Euler, OpenModelica, VariableStep
-from rehearsal_tolerances import CO_SIMULATION, DEFAULT_TOLERANCE, EULER, GLOBAL_ERROR, IMPACT_LOSS, REFERENCE_ERROR, STEP_EVENTS_PER_SECOND
+from rehearsal_tolerances import (
+    CO_SIMULATION,
+    DEFAULT_TOLERANCE,
+    EULER,
+    GLOBAL_ERROR,
+    IMPACT_LOSS,
+    REFERENCE_ERROR,
+    STEP_EVENTS_PER_SECOND,
+)
 
 from mechfmu import mechanisms
-from mechfmu.mechanisms import Mechanism
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.model import Mechanism
 
 ROBOT = Path(__file__).parent.parent / "examples" / "three_link_robot.urdf"
 MECHANISMS = (*mechanisms.names(), ROBOT.stem)

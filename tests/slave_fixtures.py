@@ -8,7 +8,7 @@ import pytest
 from native_build import once
 from slave_cases import Portable, in_process_fmu
 
-from mechfmu.packaging.portable import make_portable
+from mechfmu.fmu.portable import make_portable
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-from mechfmu.engines.compiler import PLATFORMS, compile_library, host_platform
+from mechfmu.codegen.compiler import PLATFORMS, compile_library, host_platform
 
 HERE = Path(__file__).parent
 

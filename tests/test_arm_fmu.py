@@ -8,8 +8,26 @@ import pytest
 from chains import off_by
 from fmu_client import Host, Slave
 from tolerances import GOLDEN
-from tree_cases import ACCELERATIONS, ARM, GOLDEN_TREES, BuildTree, golden_arm, golden_random_tree, mechanism_of, names, start_of
-from tree_golden import FORMS, arm_of, arm_start, assert_golden, assert_golden_arm, assert_golden_trajectory, trajectory_signals
+from tree_cases import (
+    ACCELERATIONS,
+    ARM,
+    GOLDEN_TREES,
+    BuildTree,
+    golden_arm,
+    golden_random_tree,
+    mechanism_of,
+    names,
+    start_of,
+)
+from tree_golden import (
+    FORMS,
+    arm_of,
+    arm_start,
+    assert_golden,
+    assert_golden_arm,
+    assert_golden_trajectory,
+    trajectory_signals,
+)
 from tree_tolerances import TRAJECTORY_TOLERANCE
 
 pytest_plugins = ["tree_fixtures"]

@@ -12,13 +12,13 @@ from tree_cases import ARM, BuildTree
 from tree_golden import arm_of, product
 from tree_tolerances import BALANCE, NORM
 
-from mechfmu.core.tree import Body, Joint
-from mechfmu.core.tree import Tree as TreeData
-from mechfmu.engines.instance import Instance, make_instance
-from mechfmu.engines.integration import IntegrationError
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.model import UserError
+from mechfmu.multibody.tree import Body, Joint
+from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.simulation.instance import Instance, make_instance
+from mechfmu.simulation.integration import IntegrationError
 
 pytest_plugins = ["tree_fixtures"]
 

@@ -32,13 +32,21 @@ from scipy.linalg import expm
 from test_cart_guidance import published
 
 from mechfmu import CartController, Scenario
-from mechfmu.core.cart_program import Gains, cart_program, free_law, rigid_law
-from mechfmu.core.guidance import safe_field
-from mechfmu.core.programmed_constraints import Program, response
-from mechfmu.core.wheeled_cart import Drive, free_accelerations, free_equations, pose_rates, rear_arms, rigid_inertia, slip_of
-from mechfmu.engines import NAMES
-from mechfmu.engines.instance import make_instance
-from mechfmu.mechanisms import UserError
+from mechfmu.control.guidance import safe_field
+from mechfmu.control.programmed_constraints import Program, response
+from mechfmu.mechanisms.cart_controller.program import Gains, cart_program, free_law, rigid_law
+from mechfmu.mechanisms.wheeled_cart.equations import (
+    Drive,
+    free_accelerations,
+    free_equations,
+    pose_rates,
+    rear_arms,
+    rigid_inertia,
+    slip_of,
+)
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import NAMES
+from mechfmu.simulation.instance import make_instance
 
 VALUES = golden("controller_values")
 LOOP = golden("closed_loop_rigid")

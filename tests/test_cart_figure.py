@@ -14,8 +14,8 @@ from cart_cases import GUIDANCE_NAMES, golden, named, scenario_inputs
 from cart_monte_carlo import Scenarios, drive
 
 from mechfmu import CartController
-from mechfmu.core.guidance import Obstacle, Target, distances
-from mechfmu.mechanisms.carts import OBSTACLES, TARGET
+from mechfmu.control.guidance import Obstacle, Target, distances
+from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "cart_figure2.py"
 specification = importlib.util.spec_from_file_location("cart_figure2", EXAMPLE)

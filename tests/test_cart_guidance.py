@@ -12,8 +12,8 @@ from chains import off_by
 from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
 
-from mechfmu.core import guidance as guidance_module
-from mechfmu.core.guidance import (
+from mechfmu.control import guidance as guidance_module
+from mechfmu.control.guidance import (
     FAR,
     Obstacle,
     Target,
@@ -27,8 +27,8 @@ from mechfmu.core.guidance import (
     speed_bound,
     weights,
 )
-from mechfmu.core.jets import Jet, coefficient, passing
-from mechfmu.mechanisms.carts import OBSTACLES, TARGET, outline
+from mechfmu.control.jets import Jet, coefficient, passing
+from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET, outline
 
 DATA = golden("guidance_field")
 G = golden_guidance()

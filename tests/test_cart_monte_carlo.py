@@ -7,7 +7,7 @@ import pytest
 from cart_cases import default_constants
 from cart_monte_carlo import Scenarios, drive, follow_field, random_scenarios
 
-from mechfmu.core.guidance import Guidance, Obstacle, Target, influence_needed
+from mechfmu.control.guidance import Guidance, Obstacle, Target, influence_needed
 
 GUIDANCE = Guidance(0.8, 0.6, 0.5, 0.05, 0.1, 1.0)
 ENSEMBLES = {

@@ -11,9 +11,16 @@ from chains import off_by
 from scipy.integrate import solve_ivp
 
 from mechfmu import WheeledCart
-from mechfmu.core.wheeled_cart import Drive, free_equations, kinetic_energy, pose_rates, rigid_accelerations, wheel_rates
-from mechfmu.engines import NAMES
-from mechfmu.mechanisms import UserError
+from mechfmu.mechanisms.wheeled_cart.equations import (
+    Drive,
+    free_equations,
+    kinetic_energy,
+    pose_rates,
+    rigid_accelerations,
+    wheel_rates,
+)
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import NAMES
 
 ACCELERATIONS = golden("plant_accelerations")
 OPEN_LOOP = golden("plant_open_loop")

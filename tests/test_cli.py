@@ -19,10 +19,10 @@ from tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTE
 
 from mechfmu import LinkChain, __version__
 from mechfmu.cli import _tell_written_or_show, main
+from mechfmu.cli.progress import Lines
+from mechfmu.cli.variable_list import Variable, variable_lines
 from mechfmu.mechanisms import find, names
-from mechfmu.run.listing import Variable, variable_lines
-from mechfmu.run.result import Shown
-from mechfmu.run.steps import Lines
+from mechfmu.simulation.result import Shown
 
 
 def read(file: Path) -> np.ndarray:

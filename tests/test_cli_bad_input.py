@@ -11,7 +11,7 @@ import pytest
 from command_line import mechfmu, refused
 from conftest import Build
 
-from mechfmu.packaging.build import KINDS
+from mechfmu.fmu.build import KINDS
 
 BUILD = {
     "no links": (["link_chain", "--option", "links=0"], ("links=0", "at least 1")),

@@ -11,7 +11,7 @@ from scipy.special import ellipk, jn_zeros
 from tolerances import CLOSED_FORM, CONSERVATIVE, ROPE, SECOND_ORDER, SPECIFIED_HIGH_MODE, SPECIFIED_MODE, TIGHTEST
 
 from mechfmu import LinkChain
-from mechfmu.engines import NAMES
+from mechfmu.simulation.engines import NAMES
 
 HANGING = -math.pi / 2
 GRAVITY = 9.81

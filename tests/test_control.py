@@ -15,9 +15,9 @@ from conftest import Build
 from slave_cases import Portable
 
 from mechfmu import Exoskeleton, LinkChain
-from mechfmu.mechanisms import UserError
-from mechfmu.run.result import Result
-from mechfmu.run.simulate import simulate_fmu
+from mechfmu.model import UserError
+from mechfmu.simulation.result import Result
+from mechfmu.simulation.simulate import simulate_fmu
 
 pytest_plugins = ("slave_fixtures",)
 

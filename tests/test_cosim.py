@@ -18,14 +18,14 @@ from lxml import etree
 from scipy.integrate import solve_ivp
 
 from mechfmu import LinkChain, PidController
-from mechfmu.engines import engine
-from mechfmu.mechanisms import UserError
-from mechfmu.packaging.build import build
-from mechfmu.run.cosim import declared, waves
-from mechfmu.run.ready import READY, build_ready
-from mechfmu.run.scene import Scene
-from mechfmu.run.ssp import NAMESPACES
-from mechfmu.run.system import Connection, Port, System, Unit, conversion, joined
+from mechfmu.cosim.builtin import READY, build_ready
+from mechfmu.cosim.master import declared, waves
+from mechfmu.cosim.ssp import NAMESPACES
+from mechfmu.cosim.system import Connection, Port, System, Unit, conversion, joined
+from mechfmu.fmu.build import build
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import engine
+from mechfmu.simulation.scene import Scene
 
 STOP = 1.0
 REFERENCE, KP, KD = np.array([0.5, 0.0]), np.array([80.0, 20.0]), np.array([10.0, 2.0])

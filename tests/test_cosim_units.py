@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechfmu.mechanisms import UserError
-from mechfmu.run.system import Port, System, Unit, conversion
+from mechfmu.cosim.system import Port, System, Unit, conversion
+from mechfmu.model import UserError
 
 DEGREE = np.pi / 180
 

@@ -13,11 +13,12 @@ import pytest
 from check_zoo import Defect, write_fmu
 
 from mechfmu import LinkChain, PidController
-from mechfmu.mechanisms import UserError, make
-from mechfmu.packaging.build import build
-from mechfmu.run.divergence import Jumps, StepTooLong, rounded_down
-from mechfmu.run.notable import first_of_each, raised_flags
-from mechfmu.run.system import Port, System
+from mechfmu.cosim.divergence import Jumps, StepTooLong, rounded_down
+from mechfmu.cosim.system import Port, System
+from mechfmu.fmu.build import build
+from mechfmu.mechanisms import make
+from mechfmu.model import UserError
+from mechfmu.simulation.flags import first_of_each, raised_flags
 
 JOINTS = range(1, 4)
 

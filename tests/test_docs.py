@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "build_scripts"))
 from gallery import FIRST, benchmarks
 
 from mechfmu.cli import main
-from mechfmu.run.simulate import simulate_fmu
+from mechfmu.simulation.simulate import simulate_fmu
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

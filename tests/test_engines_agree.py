@@ -8,7 +8,7 @@ import pytest
 from chains import general_case, off_by
 from tolerances import ENGINES, OTHER_CODE
 
-from mechfmu.engines import NAMES, engine
+from mechfmu.simulation.engines import NAMES, engine
 
 SIZES = (1, 2, 7, 50)
 BASES = ("fixed", "moving")

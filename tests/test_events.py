@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from tolerances import ENGINES, EVENT_TIME, IMPACT_STATE, TIGHTEST
 
-from mechfmu.engines import NAMES, engine
-from mechfmu.engines.instance import Instance
-from mechfmu.engines.integration import IntegrationError, Memory, integrate
-from mechfmu.mechanisms import Mechanism, make
+from mechfmu.mechanisms import make
+from mechfmu.model import Mechanism
+from mechfmu.simulation.engines import NAMES, engine
+from mechfmu.simulation.instance import Instance
+from mechfmu.simulation.integration import IntegrationError, Memory, integrate
 
 GRAVITY, HEIGHT = 10.0, 1.25  # first impact at 0.5 s with 5 m/s
 

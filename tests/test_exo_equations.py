@@ -7,16 +7,30 @@ from typing import Any
 import casadi
 import numpy as np
 import pytest
-from exo_golden import Case, fast, folded, jacobian, load, moments, pinned_fast, pinned_slow, random_case, slow, starts, system, worst
+from exo_golden import (
+    Case,
+    fast,
+    folded,
+    jacobian,
+    load,
+    moments,
+    pinned_fast,
+    pinned_slow,
+    random_case,
+    slow,
+    starts,
+    system,
+    worst,
+)
 from exo_tolerances import ENERGY, ENGINES, FORMS, GOLDEN, IDENTITY, POWER, STRAIGHT, TRAJECTORY
 from scipy.integrate import solve_ivp
 
 from mechfmu import Exoskeleton
-from mechfmu.core import exoskeleton_matrices as dense
-from mechfmu.core import exoskeleton_recursion as recursion
-from mechfmu.core.exoskeleton_limbs import Limbs
-from mechfmu.engines import engine
-from mechfmu.engines.tracing import ARGUMENTS, traced
+from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
+from mechfmu.simulation.engines import engine
 
 SHAPES = [Limbs(1, 1, 1), Limbs(2, 2, 2), Limbs(3, 2, 4), Limbs(1, 4, 2), Limbs(5, 1, 1)]
 shapes = pytest.mark.parametrize("limbs", SHAPES, ids=lambda s: f"k{s.k}p{s.p}r{s.r}")

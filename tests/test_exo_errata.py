@@ -13,8 +13,8 @@ from exo_golden import Case, case, fast, load, worst
 from exo_tolerances import ENERGY, FORMS, GOLDEN, TRAJECTORY
 from scipy.integrate import solve_ivp
 
-from mechfmu.core import exoskeleton_matrices as dense
-from mechfmu.core.exoskeleton_limbs import Limbs
+from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 Form = Callable[[Case], np.ndarray]  # (q'', l'')
 

@@ -17,7 +17,7 @@ from native_build import run
 from test_model_description import Description
 
 from mechfmu import Exoskeleton
-from mechfmu.core.exoskeleton_limbs import Limbs
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 THREE = dict(leg1=1, leg2=1, body=1)
 BALANCE = ("energy.total", "energy.input", "energy.dissipated")

@@ -28,12 +28,12 @@ from exo_golden import (
 from exo_tolerances import DRIFT, ENERGY, EVENT_TIME, GOLDEN, HYBRID_STATE, LOSS, TIGHT, TRAJECTORY
 
 from mechfmu import Exoskeleton
-from mechfmu.core import exoskeleton_contact as contact
-from mechfmu.core import exoskeleton_matrices as dense
-from mechfmu.core import exoskeleton_recursion as recursion
-from mechfmu.core.exoskeleton_limbs import Limbs
-from mechfmu.engines import NAMES, engine
-from mechfmu.engines.instance import make_instance
+from mechfmu.mechanisms.exoskeleton import contact as contact
+from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton.topology import Limbs
+from mechfmu.simulation.engines import NAMES, engine
+from mechfmu.simulation.instance import make_instance
 
 
 def cases(name: str) -> list[tuple[Case, Any]]:

@@ -12,9 +12,9 @@ from fmu_client import Host, Refused
 from test_exo_phases import A_FRAME
 
 from mechfmu import Exoskeleton
-from mechfmu.engines.instance import make_instance
-from mechfmu.engines.integration import IntegrationError
-from mechfmu.mechanisms import UserError
+from mechfmu.model import UserError
+from mechfmu.simulation.instance import make_instance
+from mechfmu.simulation.integration import IntegrationError
 
 THREE = dict(leg1=1, leg2=1, body=1)
 UPRIGHT = {f"link[{i}].angle_start": math.pi / 2 for i in (1, 2, 3)}

@@ -14,9 +14,9 @@ from native_mechanisms import TwoBalls
 from test_exo_equations import everything_acts
 
 from mechfmu import Exoskeleton
-from mechfmu.core import exoskeleton_matrices as dense
-from mechfmu.engines import NAMES, engine
-from mechfmu.engines.instance import Instance, make_instance
+from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.simulation.engines import NAMES, engine
+from mechfmu.simulation.instance import Instance, make_instance
 
 A_FRAME = {"hip.stiffness[1]": 1500.0, "hip.stiffness[2]": 1500.0, "hip.damping[1]": 40.0, "hip.damping[2]": 40.0,
            "hip.rest_angle[1]": -0.25, "hip.rest_angle[2]": 0.25}  # fmt: skip

@@ -10,7 +10,7 @@ from fmu_client import Host, Slave
 from test_exo_phases import A_FRAME
 
 from mechfmu import Exoskeleton
-from mechfmu.engines.instance import make_instance
+from mechfmu.simulation.instance import make_instance
 
 THREE = dict(leg1=1, leg2=1, body=1)
 STEP, SECONDS = 0.01, 60.0

@@ -19,15 +19,15 @@ from conftest import Build
 from processes import alive, within
 
 from mechfmu import LinkChain
+from mechfmu.analysis.linear import linearize
 from mechfmu.cli import main
-from mechfmu.engines import compiled, instance
-from mechfmu.engines.compiler import host_platform
-from mechfmu.engines.instance import make_instance
-from mechfmu.engines.integration import EVALUATION_LIMIT, IntegrationError
-from mechfmu.mechanisms import UserError
-from mechfmu.packaging.archive import write_archive
-from mechfmu.run.linear import linearize
-from mechfmu.run.result import Result, Shown
+from mechfmu.codegen.compiler import host_platform
+from mechfmu.fmu.archive import write_archive
+from mechfmu.model import UserError
+from mechfmu.simulation import compiled, instance
+from mechfmu.simulation.instance import make_instance
+from mechfmu.simulation.integration import EVALUATION_LIMIT, IntegrationError
+from mechfmu.simulation.result import Result, Shown
 
 LIBRARY = bytes(range(256)) * 20
 
@@ -115,7 +115,7 @@ COMPILE = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from pathlib import Path
-from mechfmu.engines.compiler import compile_library
+from mechfmu.codegen.compiler import compile_library
 compile_library(Path("."), ["a.c"], Path("a.so"), sys.argv[1], "cc")
 """
 

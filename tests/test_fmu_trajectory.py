@@ -30,8 +30,8 @@ from tolerances import (
 )
 
 from mechfmu import LinkChain
-from mechfmu.engines import engine
-from mechfmu.engines.tracing import ARGUMENTS, traced
+from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.simulation.engines import engine
 
 EXAMPLE = json.loads((Path(__file__).parent / "golden" / "chain_example_n10.json").read_text())
 

@@ -13,8 +13,8 @@ from chains import Case, off_by
 from tolerances import GOLDEN, GOLDEN_ANGLE, GOLDEN_RATE, TIGHT
 
 from mechfmu import LinkChain
-from mechfmu.core import separate_bodies_planar
-from mechfmu.engines import NAMES, engine
+from mechfmu.mechanisms.link_chain import equations as separate_bodies_planar
+from mechfmu.simulation.engines import NAMES, engine
 
 GOLDEN_DATA = Path(__file__).parent / "golden"
 STATES = json.loads((GOLDEN_DATA / "chain_random_states.json").read_text())["cases"]

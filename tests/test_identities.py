@@ -10,7 +10,7 @@ from chains import Case, general_case, general_parameters, motion, off_by, rate_
 from tolerances import ENERGY, IDENTITY, TIGHT
 
 from mechfmu import LinkChain
-from mechfmu.core.separate_bodies_planar import forward_dynamics
+from mechfmu.mechanisms.link_chain.equations import forward_dynamics
 
 SIZES = (1, 2, 7)
 BASES = ("fixed", "moving")

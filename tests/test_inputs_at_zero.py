@@ -8,10 +8,10 @@ from cart_cases import evaluated
 from trees import random_tree
 
 from mechfmu import CartController, Exoskeleton, Scenario, mechanisms
-from mechfmu.core.rotations import unit_quaternion
-from mechfmu.engines import NAMES, engine
-from mechfmu.engines.instance import make_instance
-from mechfmu.mechanisms import Mechanism
+from mechfmu.model import Mechanism
+from mechfmu.multibody.rotations import unit_quaternion
+from mechfmu.simulation.engines import NAMES, engine
+from mechfmu.simulation.instance import make_instance
 
 DRIVEN = ("revolute", "prismatic", "cylindrical", "universal", "planar", "euler_zxz", "cardan_xyz", "spherical")  # joints that a controller can drive
 ROBOT = random_tree(np.random.default_rng(3), DRIVEN).to_json()

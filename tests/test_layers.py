@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "components" / "mechfmu"
 LAYERS = {"core": 0, "mechanisms": 1, "engines": 2, "packaging": 3, "check": 4, "run": 4, "cli": 5, "__main__": 6}
 
 # the two conveniences of a mechanism at the keyboard, which reach up when they are called
-EXCEPTIONS = {("mechanisms/contract.py", "simulate", "run"), ("mechanisms/contract.py", "build", "packaging")}
+EXCEPTIONS = {("model/mechanism.py", "simulate", "run"), ("model/mechanism.py", "build", "packaging")}
 
 
 def imports(text: str, package: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -62,10 +62,10 @@ def test_the_package_itself_imports_only_mechanisms() -> None:
 
 def test_this_check_finds_what_it_looks_for() -> None:
     text = """
-import mechfmu.run.plot
+import mechfmu.view.plot
 from ..cli import main
 from .. import packaging
-from ..mechanisms import Mechanism
+from ..model import Mechanism
 if TYPE_CHECKING:
     from ..run.result import Result
 def late():

@@ -10,9 +10,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from mechfmu import LinkChain
-from mechfmu.mechanisms import UserError
-from mechfmu.packaging.build import build
-from mechfmu.run.learning import FmuEnv
+from mechfmu.analysis.learning import FmuEnv
+from mechfmu.fmu.build import build
+from mechfmu.model import UserError
 
 ACTIONS = {"joint[1].torque": (-20.0, 20.0), "joint[2].torque": (-5.0, 5.0)}
 SEEN = ["joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate"]

@@ -10,11 +10,12 @@ import pytest
 
 import mechfmu
 from mechfmu import LinkChain
-from mechfmu.engines import engine
-from mechfmu.engines.instance import CallError, Instance
-from mechfmu.engines.integration import IntegrationError
-from mechfmu.mechanisms import UserError, make
-from mechfmu.run.simulate import simulate_fmu
+from mechfmu.mechanisms import make
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import engine
+from mechfmu.simulation.instance import CallError, Instance
+from mechfmu.simulation.integration import IntegrationError
+from mechfmu.simulation.simulate import simulate_fmu
 
 OPTIONS = {
     "no links": (dict(links=0), "links=0: must be at least 1"),

@@ -12,13 +12,14 @@ from scipy.io import loadmat
 from scipy.special import jn_zeros
 
 from mechfmu import Exoskeleton, LinkChain, SphericalArm
+from mechfmu.analysis.linear import linearize, start_at, start_point, trim, values_at
 from mechfmu.cli import main
-from mechfmu.engines import engine
-from mechfmu.mechanisms import Mechanism, UserError, add_folder, make
-from mechfmu.packaging.archive import write_archive
-from mechfmu.packaging.dependencies import dependencies
-from mechfmu.packaging.model_description import Interface, model_description
-from mechfmu.run.linear import linearize, start_at, start_point, trim, values_at
+from mechfmu.fmu.archive import write_archive
+from mechfmu.fmu.dependencies import dependencies
+from mechfmu.fmu.model_description import Interface, model_description
+from mechfmu.mechanisms import add_folder, make
+from mechfmu.model import Mechanism, UserError
+from mechfmu.simulation.engines import engine
 
 STEP = 1e-6
 DIFFERENCES = 1e-7

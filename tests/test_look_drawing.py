@@ -23,15 +23,16 @@ from native_build import extra, tool
 from tolerances import IDENTITY, OTHER_CODE, SAME_NUMBER
 
 from mechfmu import Exoskeleton, LinkChain, WheeledCart
-from mechfmu.core.tree import Body, Joint
-from mechfmu.core.tree import Tree as TreeData
-from mechfmu.mechanisms import UserError, make
-from mechfmu.mechanisms.drawing import Drawing, Solid, floor, overlaid
+from mechfmu.mechanisms import make
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.mechanisms.tree.urdf import read_urdf
-from mechfmu.run.player import FRAMES_AT_MOST, mesh, player_page
-from mechfmu.run.plot import COLOURS, least_range, not_drawn
-from mechfmu.run.result import Result, Shown
+from mechfmu.mechanisms.tree.readers.urdf import read_urdf
+from mechfmu.model import UserError
+from mechfmu.model.drawing import Drawing, Solid, floor, overlaid
+from mechfmu.multibody.tree import Body, Joint
+from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.simulation.result import Result, Shown
+from mechfmu.view.player import FRAMES_AT_MOST, mesh, player_page
+from mechfmu.view.plot import COLOURS, least_range, not_drawn
 
 DIFFERENCE = 1e-4  # relative error of a central difference over these steps
 
@@ -179,7 +180,7 @@ def test_drawings_of_several_mechanisms_lie_one_over_the_other(tmp_path: Path) -
 
 @pytest.mark.parametrize("kind", ["native"])
 def test_inputs_of_an_fmu_are_kept_with_its_result(fmu: Build, tmp_path: Path) -> None:
-    from mechfmu.run.simulate import simulate_fmu
+    from mechfmu.simulation.simulate import simulate_fmu
 
     (tmp_path / "push.csv").write_text("time,tip.force_x\n0,0\n1,10\n")
     result = simulate_fmu(fmu(links=2), 0.5, 0.1, {"tip.force_y": 3.0}, tmp_path / "push.csv")

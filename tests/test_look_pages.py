@@ -16,9 +16,9 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.ui import Select
 
+from mechfmu.fmu.documentation import index_html
 from mechfmu.mechanisms import make, names
-from mechfmu.packaging.documentation import index_html
-from mechfmu.run.result import Result
+from mechfmu.simulation.result import Result
 
 BLUE, GREEN, RED, PURPLE, ORANGE = "#1769aa", "#2b8a3e", "#c2255c", "#862e9c", "#e8890c"  # mechanism, reactions, forces, moments, trail
 PIXEL = 1e-6  # m: coordinates are 32-bit floats in the page

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from mechfmu import Exoskeleton, LinkChain, SphericalArm, WheeledCart
-from mechfmu.mechanisms import UserError
-from mechfmu.run.linear import Linear, linearize, start_at, trim
-from mechfmu.run.lqr import StateFeedback, lqr_controller
-from mechfmu.run.simulate import simulate_mechanism
+from mechfmu.analysis.linear import Linear, linearize, start_at, trim
+from mechfmu.analysis.lqr import StateFeedback, lqr_controller
+from mechfmu.model import UserError
+from mechfmu.simulation.simulate import simulate_mechanism
 
 ROD = LinkChain(links=1)
 INERTIA = 10.0 / 3  # kg m2 about its end

@@ -21,7 +21,7 @@ from native_formats import Library, read_elf, read_mach_o, read_pe
 from native_tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
 
 from mechfmu import LinkChain
-from mechfmu.engines.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.compiler import PLATFORMS, host_platform
 
 pytest_plugins = ("native_fixtures",)
 

@@ -17,9 +17,10 @@ from native_build import run, zig
 from native_tolerances import LOOPS, SAME_OPERATIONS, TANGENT
 
 from mechfmu import LinkChain
-from mechfmu.engines import c_code, c_model, rolling
-from mechfmu.engines.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
-from mechfmu.engines.tracing import traced
+from mechfmu.codegen import c_code, c_model
+from mechfmu.codegen import loops as rolling
+from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
+from mechfmu.codegen.recording import traced
 
 pytest_plugins = ("native_fixtures",)
 

@@ -12,8 +12,8 @@ from native_fmi import Fmu
 
 from mechfmu import LinkChain
 from mechfmu.cli import main
-from mechfmu.engines import compiler
-from mechfmu.engines.compiler import PLATFORMS, host_platform
+from mechfmu.codegen import compiler
+from mechfmu.codegen.compiler import PLATFORMS, host_platform
 
 ROD = ("build", "link_chain", "--option", "links=1")
 

@@ -18,8 +18,8 @@ from native_tolerances import CENTRAL, HELD_INPUT, OUTPUT_DERIVATIVE, POLYNOMIAL
 from tolerances import TIGHTEST
 
 from mechfmu import Exoskeleton, LinkChain
-from mechfmu.engines.tracing import ARGUMENTS, traced
-from mechfmu.mechanisms import Mechanism
+from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.model import Mechanism
 
 pytest_plugins = ("native_fixtures",)
 

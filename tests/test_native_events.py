@@ -11,13 +11,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from native_build import Native, extra, run
-from native_fmi import DISCARD, ERROR, MODEL_EXCHANGE, OK, WARNING, Component, EventInfo, Fmu, integers, reals, references
+from native_fmi import (
+    DISCARD,
+    ERROR,
+    MODEL_EXCHANGE,
+    OK,
+    WARNING,
+    Component,
+    EventInfo,
+    Fmu,
+    integers,
+    reals,
+    references,
+)
 from native_mechanisms import Driven, Flicker, TwoBalls, Watched, Wheel
 from native_tolerances import IMPACT, IMPACT_CVODE
 from scipy.integrate import solve_ivp
 
-from mechfmu.engines.instance import Instance
-from mechfmu.engines.integration import IntegrationError
+from mechfmu.simulation.instance import Instance
+from mechfmu.simulation.integration import IntegrationError
 
 pytest_plugins = ("native_fixtures",)
 

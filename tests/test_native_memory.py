@@ -19,7 +19,7 @@ from native_mechanisms import Driven, TwoBalls, Wheel
 from native_tolerances import MEMORY_PER_INSTANCE
 
 from mechfmu import LinkChain
-from mechfmu.mechanisms import Mechanism
+from mechfmu.model import Mechanism
 
 pytest_plugins = ("native_fixtures",)
 

@@ -14,11 +14,12 @@ from tolerances import ENGINES
 from tree_cases import engine_of, mechanism_of
 from trees import random_state, random_tree
 
-from mechfmu.core.milestones import milestone, milestones
-from mechfmu.engines import c_code, shapes
-from mechfmu.engines.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
-from mechfmu.engines.c_model import graphs
-from mechfmu.engines.shapes import Shape, find_shapes
+from mechfmu.codegen import c_code
+from mechfmu.codegen import repeated_blocks as shapes
+from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
+from mechfmu.codegen.c_model import graphs
+from mechfmu.codegen.repeated_blocks import Shape, find_shapes
+from mechfmu.model.block_boundaries import milestone, milestones
 
 
 def calls_in(code: Code) -> int:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from command_line import done, refused
 
-from mechfmu.mechanisms import UserError, add_folder
-from mechfmu.run.simulate import pace
+from mechfmu.mechanisms import add_folder
+from mechfmu.model import UserError
+from mechfmu.simulation.simulate import pace
 
 HERE = Path(__file__).parent
 

@@ -14,9 +14,9 @@ from tolerances import CLOSED_FORM
 
 from mechfmu import mechanisms
 from mechfmu.cli import main
-from mechfmu.mechanisms import UserError
-from mechfmu.mechanisms.table import Row
-from mechfmu.mechanisms.units import in_unit, per_second, unit
+from mechfmu.model import UserError
+from mechfmu.model.units import in_unit, per_second, unit
+from mechfmu.model.variables import Row
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "motor_pendulum"
@@ -204,7 +204,7 @@ def test_traceback_shows_the_rest(write: Write, capsys: pytest.CaptureFixture[st
 
 def test_a_fault_of_the_package_is_not_blamed_on_the_mechanism(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("", "")
-    monkeypatch.setattr("mechfmu.engines.tracing.Traced._record", lambda *_: 1 / 0)
+    monkeypatch.setattr("mechfmu.codegen.recording.Traced._record", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["build", KEY])
 

@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from test_model_description import Description
 
-from mechfmu.engines import NAMES, engine
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.pid_controller.model import PidController
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import NAMES, engine
 
 MASS, KP, KI, KD = 2.0, 18.0, 9.0, 11.0
 

@@ -16,7 +16,7 @@ from fmu_client import Host, Refused
 from processes import alive, children, within
 from slave_cases import Portable
 
-from mechfmu.packaging.portable import make_portable
+from mechfmu.fmu.portable import make_portable
 
 pytest_plugins = ["slave_fixtures"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched in /proc")

@@ -14,9 +14,9 @@ from native_fmi import ALL_FUNCTIONS
 from native_formats import read_elf, read_mach_o, read_pe
 from slave_cases import Portable
 
-from mechfmu.engines.compiler import PLATFORMS
-from mechfmu.engines.sources import c_sources, fmu_source
-from mechfmu.packaging.portable import SOURCES, library
+from mechfmu.codegen.compiler import PLATFORMS
+from mechfmu.codegen.sources import c_sources, fmu_source
+from mechfmu.fmu.portable import SOURCES, library
 
 pytest_plugins = ["slave_fixtures", "native_fixtures"]
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="the tools of Linux")

@@ -14,8 +14,8 @@ from programmed_tolerances import DECAY, EXACT, SOLVER
 from scipy.integrate import solve_ivp
 
 from mechfmu import LinkChain
-from mechfmu.core.programmed_constraints import Program, ProgramError, forces, response, response_of, singular_values
-from mechfmu.engines.tracing import numpy_mode
+from mechfmu.codegen.recording import numpy_mode
+from mechfmu.control.programmed_constraints import Program, ProgramError, forces, response, response_of, singular_values
 
 ANGLE, SPEED, OFFSET = 0.4, 0.25, 0.1  # of the line, along it, and of the line from the start of the tip
 K0, K1, KZ = 25.0, 10.0, 4.0

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from cart_tolerances import ROUNDING, TWO_METHODS
 
-from mechfmu.core.guidance import smooth_step
-from mechfmu.core.jets import Jet, coefficient, constant, passing
-from mechfmu.engines.tracing import numpy_mode
+from mechfmu.codegen.recording import numpy_mode
+from mechfmu.control.guidance import smooth_step
+from mechfmu.control.jets import Jet, coefficient, constant, passing
 
 FUNCTIONS = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh, "arctan": np.arctan,

@@ -14,8 +14,8 @@ from tolerances import COMMUNICATION_STEP, DEFAULT
 
 import mechfmu
 from mechfmu import LinkChain, Tree
-from mechfmu.engines import NAMES
-from mechfmu.mechanisms import UserError
+from mechfmu.model import UserError
+from mechfmu.simulation.engines import NAMES
 
 
 def test_five_lines(tmp_path: Path) -> None:

@@ -16,14 +16,15 @@ from scipy.spatial.transform import Rotation
 from tolerances import GOLDEN, OTHER_CODE
 from trees import TreeState, golden_tree, separate_bodies
 
-from mechfmu.core.rotations import from_quaternion
-from mechfmu.core.tree import Joint, Tree
-from mechfmu.core.wittenburg import AT_REST
-from mechfmu.mechanisms import UserError
-from mechfmu.mechanisms.tree import reading, toml_file, urdf
-from mechfmu.mechanisms.tree.reading import legal_names, read_tree
-from mechfmu.mechanisms.tree.toml_file import read_toml
-from mechfmu.mechanisms.tree.urdf import read_urdf
+from mechfmu.mechanisms.spherical_arm.wittenburg import AT_REST
+from mechfmu.mechanisms.tree.readers import common as reading
+from mechfmu.mechanisms.tree.readers import toml_file, urdf
+from mechfmu.mechanisms.tree.readers.common import legal_names, read_tree
+from mechfmu.mechanisms.tree.readers.toml_file import read_toml
+from mechfmu.mechanisms.tree.readers.urdf import read_urdf
+from mechfmu.model import UserError
+from mechfmu.multibody.rotations import from_quaternion
+from mechfmu.multibody.tree import Joint, Tree
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent / "examples" / "spherical_arm.toml"

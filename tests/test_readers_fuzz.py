@@ -14,10 +14,10 @@ from lxml import etree
 from test_readers import EXAMPLE, ROBOT
 
 from mechfmu.cli import main
-from mechfmu.core.tree import Tree
-from mechfmu.mechanisms import UserError
-from mechfmu.mechanisms.tree.toml_file import read_toml
-from mechfmu.mechanisms.tree.urdf import read_urdf
+from mechfmu.mechanisms.tree.readers.toml_file import read_toml
+from mechfmu.mechanisms.tree.readers.urdf import read_urdf
+from mechfmu.model import UserError
+from mechfmu.multibody.tree import Tree
 
 SLOWEST = 3.0  # s for one input; seen: 0.05
 BATCHES = range(4)

@@ -16,7 +16,19 @@ from native_build import Native, extra
 from native_fmi import MODEL_EXCHANGE
 from rehearsal_co_simulation import Simulink
 from rehearsal_fmu import ImportedFmu
-from rehearsal_hosts import EVENT_HOSTS, HOSTS, MECHANISMS, ROBOT, TOLERANCES, Host, Outcome, load, rehearse, rehearse_events, table
+from rehearsal_hosts import (
+    EVENT_HOSTS,
+    HOSTS,
+    MECHANISMS,
+    ROBOT,
+    TOLERANCES,
+    Host,
+    Outcome,
+    load,
+    rehearse,
+    rehearse_events,
+    table,
+)
 from rehearsal_job import Job, Run, difference, job_of, ramps, reference, with_other_start
 from rehearsal_model_exchange import CHATTERING_EVENTS, Chattering, OpenModelica, Progress, VariableStep
 from rehearsal_tolerances import GLOBAL_ERROR, REFERENCE_ERROR, SAME_ERROR, STEP_EVENTS_PER_SECOND

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mechfmu import Exoskeleton, SphericalArm
-from mechfmu.engines.integration import IntegrationError
-from mechfmu.mechanisms import UserError
-from mechfmu.run.linear import start_at, trim
+from mechfmu.analysis.linear import start_at, trim
+from mechfmu.model import UserError
+from mechfmu.simulation.integration import IntegrationError
 
 STANDING = 0.898569379894  # m: hip.y_start with both feet at the ground
 both_engines = pytest.mark.parametrize("engine", ("casadi", "c"))

@@ -21,13 +21,13 @@ from command_line import done, refused
 from pyarrow import parquet
 
 from mechfmu import LinkChain
-from mechfmu.mechanisms import UserError
-from mechfmu.packaging.build import build
-from mechfmu.run.runner import Runner
-from mechfmu.run.simulate import simulate_fmu
-from mechfmu.run.sweep import sweep
-from mechfmu.run.sweep_folder import MANIFEST, finished, locked, parts
-from mechfmu.run.sweep_spec import Range, Spec, read_spec
+from mechfmu.fmu.build import build
+from mechfmu.model import UserError
+from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.sweep.folder import MANIFEST, finished, locked, parts
+from mechfmu.sweep.runner import Runner
+from mechfmu.sweep.specification import Range, Spec, read_spec
+from mechfmu.sweep.sweep import sweep
 
 SWING = Spec(
     vary={"joint[1].angle_start": Range(-1.0, 1.0), "gravity": Range(1.0, 10.0)},
@@ -216,7 +216,7 @@ def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(chain: Pat
 
 
 def test_no_scheduler_there(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechfmu.run.sweep.PATIENCE", 0.5)
+    monkeypatch.setattr("mechfmu.sweep.sweep.PATIENCE", 0.5)
     with pytest.raises(UserError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1"):
         sweep(chain, SWING, tmp_path, scheduler="tcp://127.0.0.1:1")
 

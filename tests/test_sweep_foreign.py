@@ -18,14 +18,14 @@ import pytest
 from check_zoo import Defect, write_fmu
 from sweep_units import write_unit
 
-from mechfmu.mechanisms import UserError
-from mechfmu.run import run_process
-from mechfmu.run.run_process import Job, end_processes, run_chunk
-from mechfmu.run.runner import Runner, check_spec
-from mechfmu.run.simulate import simulate_fmu
-from mechfmu.run.sweep import SweepResult, sweep
-from mechfmu.run.sweep_folder import claim, write_part
-from mechfmu.run.sweep_spec import KEPT, Range, Spec, read_spec
+from mechfmu.model import UserError
+from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.sweep import run_process
+from mechfmu.sweep.folder import claim, write_part
+from mechfmu.sweep.run_process import Job, end_processes, run_chunk
+from mechfmu.sweep.runner import Runner, check_spec
+from mechfmu.sweep.specification import KEPT, Range, Spec, read_spec
+from mechfmu.sweep.sweep import SweepResult, sweep
 
 FINAL = Spec(vary={"u": [1.0, 2.0, 3.0]}, record=["x"], stop=1.0, step=0.1)
 ALL = ("final", "min", "max", "mean")

@@ -13,10 +13,10 @@ import pytest
 from tolerances import SAME_NUMBER
 
 from mechfmu import LinkChain
-from mechfmu.engines import engine
-from mechfmu.engines.tracing import numpy_mode, traced
-from mechfmu.mechanisms import Mechanism, ModelError
-from mechfmu.mechanisms.table import Row
+from mechfmu.codegen.recording import numpy_mode, traced
+from mechfmu.model import Mechanism, ModelError
+from mechfmu.model.variables import Row
+from mechfmu.simulation.engines import engine
 
 
 class Small(Mechanism):

@@ -12,12 +12,12 @@ from tree_golden import FORMS, arm_of
 from tree_tolerances import NORM
 from trees import random_tree
 
-from mechfmu.core.tree import Body, Joint, Tree
-from mechfmu.engines.instance import make_instance
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.mechanisms.tree.base import TreeMechanism
 from mechfmu.mechanisms.tree.model import Tree as TreeOfBodies
-from mechfmu.mechanisms.trees import TreeMechanism
+from mechfmu.model import UserError
+from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.simulation.instance import make_instance
 
 pytest_plugins = ["tree_fixtures"]
 

@@ -9,14 +9,25 @@ import numpy as np
 import pytest
 from fmu_client import Host
 from scipy.integrate import solve_ivp
-from tree_cases import ACCELERATIONS, COORDINATES, FORCES, RATES, BuildTree, Point, engine_of, mechanism_of, names, start_of
+from tree_cases import (
+    ACCELERATIONS,
+    COORDINATES,
+    FORCES,
+    RATES,
+    BuildTree,
+    Point,
+    engine_of,
+    mechanism_of,
+    names,
+    start_of,
+)
 from tree_golden import product
 from tree_tolerances import AT_REST, DECAY, SAMPLED_DECAY
 from trees import random_state, random_tree
 
-from mechfmu.core.tree import Body, Joint, Tree
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.computed_torque.model import ARM, ComputedTorque
+from mechfmu.model import UserError
+from mechfmu.multibody.tree import Body, Joint, Tree
 
 pytest_plugins = ["tree_fixtures"]
 

@@ -18,11 +18,19 @@ from tree_cases import (
     start_of,
     wrench_names,
 )
-from tree_golden import FORMS, arm_of, arm_start, assert_golden, assert_golden_arm, assert_golden_trajectory, trajectory_signals
+from tree_golden import (
+    FORMS,
+    arm_of,
+    arm_start,
+    assert_golden,
+    assert_golden_arm,
+    assert_golden_trajectory,
+    trajectory_signals,
+)
 from tree_tolerances import TRAJECTORY_TOLERANCE
 
-from mechfmu.engines import NAMES
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.simulation.engines import NAMES
 
 AS_TREES = [(variant, form, engine) for variant in ARM["variants"] for form in FORMS for engine in NAMES]
 

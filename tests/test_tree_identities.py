@@ -9,16 +9,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pinocchio_tree import PinocchioTree
 from tolerances import IDENTITY, OTHER_CODE, TIGHT
-from tree_cases import ACCELERATIONS, COORDINATES, KINDS, RATES, XYZ, Point, load_of, matrix_of, mechanism_of, names, rate_along, start_of
+from tree_cases import (
+    ACCELERATIONS,
+    COORDINATES,
+    KINDS,
+    RATES,
+    XYZ,
+    Point,
+    load_of,
+    matrix_of,
+    mechanism_of,
+    names,
+    rate_along,
+    start_of,
+)
 from tree_golden import FORMS, arm_of
 from tree_tolerances import BALANCE, CONSERVED, NORM, POWER, ROUND_TRIP, SAME_MOTION
 from trees import parameters, random_state, random_tree, rows, world_axes
 
-from mechfmu.core.inverse_dynamics import inverse_dynamics
-from mechfmu.core.separate_bodies import Bodies, forward_dynamics
-from mechfmu.core.tree import Body, Joint, Tree
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
-from mechfmu.run.result import Result
+from mechfmu.multibody.inverse_dynamics import inverse_dynamics
+from mechfmu.multibody.separate_bodies import Bodies, forward_dynamics
+from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.simulation.result import Result
 
 some_trees = st.tuples(
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=9).filter(lambda kinds: any(kind != "fixed" for kind in kinds)), st.integers(0, 2**32 - 1)

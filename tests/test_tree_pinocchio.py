@@ -12,8 +12,8 @@ from tolerances import ENGINES, IDENTITY, OTHER_CODE
 from tree_cases import ACCELERATIONS, KINDS, XYZ, Point, load_of, mechanism_of, names, start_of, wrench_names
 from trees import TreeState, random_state, random_tree
 
-from mechfmu.core.tree import Tree
-from mechfmu.engines import NAMES
+from mechfmu.multibody.tree import Tree
+from mechfmu.simulation.engines import NAMES
 
 MOVING = [kind for kind in KINDS if kind != "fixed"]
 

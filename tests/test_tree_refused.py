@@ -10,10 +10,10 @@ import pytest
 from tree_cases import KINDS, mechanism_of
 from trees import random_state, random_tree, separate_bodies
 
-from mechfmu.core.tree import Body, Joint, ModelError, Tree
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.model import EXAMPLE
+from mechfmu.model import UserError
+from mechfmu.multibody.tree import Body, Joint, ModelError, Tree
 
 ROUND = (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)
 SLANTED = (0.0, 0.6, 0.8)

@@ -17,8 +17,8 @@ from fmu_client import Host
 from tree_cases import BuildTree, Point, engine_of
 from tree_tolerances import ROBOTS
 
-from mechfmu.mechanisms import UserError
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.model import UserError
 
 pytest_plugins = ["tree_fixtures"]
 

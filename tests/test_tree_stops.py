@@ -9,7 +9,7 @@ from tolerances import TIGHT
 from tree_cases import BuildTree, Point, mechanism_of, rate_along
 from tree_tolerances import POWER, STOP_BALANCE
 
-from mechfmu.core.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, Joint, Tree
 
 pytest_plugins = ["tree_fixtures"]
 

@@ -10,10 +10,10 @@ import pytest
 from tolerances import ENGINES, IDENTITY
 
 from mechfmu import Exoskeleton, WalkingController
-from mechfmu.core.exoskeleton_posture import posture_angles
-from mechfmu.engines import engine
-from mechfmu.run.result import Result
-from mechfmu.run.system import System
+from mechfmu.cosim.system import System
+from mechfmu.mechanisms.exoskeleton.posture import posture_angles
+from mechfmu.simulation.engines import engine
+from mechfmu.simulation.result import Result
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CONTROLLER = WalkingController()

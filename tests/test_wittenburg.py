@@ -16,12 +16,21 @@ from chains import off_by
 from tolerances import ENGINES, GOLDEN, IDENTITY, OTHER_CODE
 from trees import ROTATIONAL, TreeState, golden_tree, matrix, parameters, random_state, random_tree, separate_bodies
 
-from mechfmu.core import wittenburg
-from mechfmu.core.rotations import from_quaternion
-from mechfmu.core.separate_bodies import Bodies
-from mechfmu.core.tree import Body, Joint, ModelError, Tree
-from mechfmu.core.wittenburg import AT_REST, Base, Equations, Graph, JointLoads, equations, graph, joint_loads
-from mechfmu.engines.tracing import has_nan, numpy_mode
+from mechfmu.codegen.recording import has_nan, numpy_mode
+from mechfmu.mechanisms.spherical_arm import wittenburg
+from mechfmu.mechanisms.spherical_arm.wittenburg import (
+    AT_REST,
+    Base,
+    Equations,
+    Graph,
+    JointLoads,
+    equations,
+    graph,
+    joint_loads,
+)
+from mechfmu.multibody.rotations import from_quaternion
+from mechfmu.multibody.separate_bodies import Bodies
+from mechfmu.multibody.tree import Body, Joint, ModelError, Tree
 
 GOLDEN_DATA = Path(__file__).parent / "golden"
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())["variants"]

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from trees import ANGLES, golden_tree
 
-from mechfmu.core.tree import Tree as TreeData
-from mechfmu.engines import engine
+from mechfmu.mechanisms.tree.base import TreeMechanism
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.mechanisms.trees import TreeMechanism
+from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.simulation.engines import engine
 
 GOLDEN_DATA = Path(__file__).parent / "golden"
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())

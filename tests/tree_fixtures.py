@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tree_cases import BuildTree
 
-from mechfmu.mechanisms import Mechanism
-from mechfmu.packaging.build import build
+from mechfmu.fmu.build import build
+from mechfmu.model import Mechanism
 
 
 @pytest.fixture

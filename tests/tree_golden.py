@@ -10,8 +10,8 @@ from tolerances import GOLDEN
 from tree_cases import ACCELERATIONS, ARM, XYZ, matrix_of, names, start_of, wrench_names
 from tree_tolerances import GOLDEN_ENERGY, GOLDEN_MOMENTUM, GOLDEN_Q, GOLDEN_V, NORM
 
-from mechfmu.core.tree import Tree
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.multibody.tree import Tree
 
 FORMS = ("quaternion", "euler")
 MOUNTING = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # Rx(-90 degrees), of both spherical joints

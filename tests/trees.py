@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechfmu.core.separate_bodies import Bodies, Frame, forward_dynamics
-from mechfmu.core.tree import Body, Joint, Tree
-from mechfmu.core.wittenburg import Base
+from mechfmu.mechanisms.spherical_arm.wittenburg import Base
+from mechfmu.multibody.separate_bodies import Bodies, Frame, forward_dynamics
+from mechfmu.multibody.tree import Body, Joint, Tree
 
 ANGLES = ("euler_zxz", "cardan_xyz", "cardan_zyx")
 ROTATIONAL = ("revolute", "universal", *ANGLES, "spherical")
@@ -116,7 +116,7 @@ class SeparateBodies:
 
 
 def separate_bodies(tree: Tree, state: TreeState) -> SeparateBodies:
-    """The same case through core/separate_bodies.py, which works in the axes of the frames and takes loads about their origins."""
+    """The same case through multibody/separate_bodies.py, which works in the axes of the frames and takes loads about their origins."""
     frames, frame_of, turns = tree.frames()
     own = parameters(tree)
     c = np.array([W.T @ c for W, c in zip(turns, own.c, strict=True)])

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import Array, Mechanism, Option
-from ..table import Row
+from ...model import Array, Mechanism, Option, Row
 
 
 class CartPendulum(Mechanism):

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import Array, Mechanism
-from ..table import Row
+from ...model import Array, Mechanism, Row
 
 
 class MotorPendulum(Mechanism):

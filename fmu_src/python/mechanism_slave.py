@@ -12,9 +12,9 @@ from pythonfmu.enums import Fmi2Status
 
 HERE = Path(__file__).parent
 MODEL = json.loads((HERE / "model.json").read_text(encoding="utf-8"))
-core = importlib.import_module(MODEL["core"])
-instance = importlib.import_module(f"{MODEL['core']}.engines.instance")
-UserError = core.mechanisms.UserError
+mechanisms = importlib.import_module(f"{MODEL['core']}.mechanisms")
+instance = importlib.import_module(f"{MODEL['core']}.simulation.instance")
+UserError = instance.UserError
 
 
 class MechanismSlave(Fmi2Slave):
@@ -24,7 +24,7 @@ class MechanismSlave(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.modelName = MODEL["name"]
-        mechanism = core.mechanisms.make(MODEL["mechanism"], **MODEL["options"])
+        mechanism = mechanisms.make(MODEL["mechanism"], **MODEL["options"])
         self.scalars = mechanism.table.scalars
         self.model = instance.Instance(mechanism, MODEL["start"], warn=lambda text: self.log(text, Fmi2Status.warning))
 

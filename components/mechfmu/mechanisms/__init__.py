@@ -9,10 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .contract import Caution, Mechanism, Note, check_class
-from .errors import ModelError, UserError, explanation, near, place
-
-__all__ = ["Caution", "Mechanism", "ModelError", "Note", "UserError", "add_folder", "find", "make", "names", "near"]
+from ..model.errors import ModelError, UserError, explanation, near, place
+from ..model.mechanism import Mechanism, check_class
 
 
 def names() -> list[str]:

@@ -15,7 +15,19 @@ from .binding import OF_KIND, OK, STATUS, WARNING
 from .loading import OPTIONAL
 from .model import Var
 from .session import Session
-from .unit import CONTINUOUS_TIME, EVENT_MODE, INITIALIZATION, INSTANTIATED, STATES_OF, STEP_COMPLETE, TERMINATED, Ended, Refused, Unit, array
+from .unit import (
+    CONTINUOUS_TIME,
+    EVENT_MODE,
+    INITIALIZATION,
+    INSTANTIATED,
+    STATES_OF,
+    STEP_COMPLETE,
+    TERMINATED,
+    Ended,
+    Refused,
+    Unit,
+    array,
+)
 
 ANY = frozenset({INSTANTIATED, INITIALIZATION, STEP_COMPLETE, EVENT_MODE, CONTINUOUS_TIME, TERMINATED})
 BOTH = frozenset({EVENT_MODE, CONTINUOUS_TIME})

@@ -6,7 +6,7 @@
                                         +----------------------------------+
 
 No state, no clock: target and obstacles are what they are now, and they are taken to go on with their velocities. The guidance field stands in
-core/guidance.py, the programmed constraints and the torques in core/cart_program.py. Obstacles are inflated by the footprint of the cart first.
+control/guidance.py, the programmed constraints and the torques in mechanisms/cart_controller/program.py. Obstacles are inflated by the footprint of the cart first.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from ...core.cart_program import Gains, Law, free_law, rigid_law
-from ...core.guidance import Guidance, Obstacle, apart, article_field, distances, inflated, influence_needed, present, safe_field
-from ...core.jets import constant, constants
-from ...core.wheeled_cart import Constants, constants_of
-from ..carts import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
-from ..contract import Array, Mechanism, Note, Option
-from ..table import Row
+from ...control.guidance import (
+    Guidance,
+    Obstacle,
+    apart,
+    article_field,
+    distances,
+    inflated,
+    influence_needed,
+    present,
+    safe_field,
+)
+from ...control.jets import constant, constants
+from ...model.mechanism import Array, Mechanism, Note, Option
+from ...model.variables import Row
+from ..wheeled_cart.equations import Constants, constants_of
+from ..wheeled_cart.shared import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
+from .program import Gains, Law, free_law, rigid_law
 
 ARTICLE = {"a": 3.2, "b": 8.4}  # the published rates of approach
 

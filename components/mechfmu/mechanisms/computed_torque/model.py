@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.inverse_dynamics import inverse_dynamics
-from ...core.rotations import quaternion_product, rotation_vector, unit_quaternion
-from ...core.tree import Body, Joint
-from ...core.tree import Tree as TreeData
-from ..contract import Array, Option, UserError
-from ..drawing import Drawing
-from ..table import Row
-from ..trees import TreeMechanism, described, identifier
+from ...model.drawing import Drawing
+from ...model.mechanism import Array, Option, UserError
+from ...model.variables import Row
+from ...multibody.inverse_dynamics import inverse_dynamics
+from ...multibody.rotations import quaternion_product, rotation_vector, unit_quaternion
+from ...multibody.tree import Body, Joint
+from ...multibody.tree import Tree as TreeData
+from ..tree.base import TreeMechanism, described, identifier
 
 ARM = TreeData(
     "Arm",

@@ -1,7 +1,7 @@
 """Deformable exoskeleton: a planar tree of rods that meet at the hip and can change their lengths, in flight and on its feet.
 
               o head
-              |                     phi_i  absolute angles, l_i lengths; link 1 = shank of leg 1 ... (numbering: core/exoskeleton_limbs.py)
+              |                     phi_i  absolute angles, l_i lengths; link 1 = shank of leg 1 ... (numbering: mechanisms/exoskeleton/topology.py)
               |  body               every link: spring k (l - l0), damper d l', actuator Fa along it, or a locked or prescribed length
         MH1   o   MH2   hip (x, y)  every hinge: moment M, +M on the lower and -M on the upper link, with a spring and a damper if wanted
              / \\
@@ -12,10 +12,10 @@
 
     phase    0 flight      1 foot 1 pinned      2 foot 2 pinned      3 both
 
-    touch-down   gap falls through 0: a plastic (or restituting) impact of all feet that close then             core/exoskeleton_contact.py
+    touch-down   gap falls through 0: a plastic (or restituting) impact of all feet that close then             mechanisms/exoskeleton/contact.py
     lift-off     R_y of a pinned foot falls through 0: it is released, velocities stay
 
-The equations of motion stand in core/exoskeleton_matrices.py (to read) and core/exoskeleton_recursion.py (to run).
+The equations of motion stand in mechanisms/exoskeleton/matrices.py (to read) and mechanisms/exoskeleton/recursion.py (to run).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import exoskeleton_matrices as dense
-from ...core.exoskeleton_contact import Impact, Support, impact, independence, solve, support
-from ...core.exoskeleton_kinematics import Points, Whole, points, whole
-from ...core.exoskeleton_limbs import Limbs
-from ...core.exoskeleton_recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, plus, respond, unfold
-from ..contract import Array, Mechanism, Note, Option
-from ..drawing import Arrow, Drawing, Moment, floor
-from ..table import Row
+from ...model.drawing import Arrow, Drawing, Moment, floor
+from ...model.mechanism import Array, Mechanism, Note, Option
+from ...model.variables import Row
+from . import matrices as dense
 from .anthropometry import person
+from .contact import Impact, Support, impact, independence, solve, support
+from .kinematics import Points, Whole, points, whole
+from .recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, plus, respond, unfold
+from .topology import Limbs
 
 RELEASE = 1e-9  # N: a foot is released when its reaction pulls by more
 NEAR = 1e-8  # m: feet closer to the ground than this land together

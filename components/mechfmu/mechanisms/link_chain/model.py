@@ -8,7 +8,7 @@
                         \\
                          * tip     tip: force (Fx, Fy) and moment, on the last rod
 
-x to the right, y up, gravity along -y. The equations of motion stand in core/separate_bodies_planar.py.
+x to the right, y up, gravity along -y. The equations of motion stand in mechanisms/link_chain/equations.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.separate_bodies_planar import ChainMotion, forward_dynamics
-from ..contract import Array, Mechanism, Option
-from ..drawing import Arrow, Drawing, Moment, support
-from ..table import Row
+from ...model.drawing import Arrow, Drawing, Moment, support
+from ...model.mechanism import Array, Mechanism, Option
+from ...model.variables import Row
+from .equations import ChainMotion, forward_dynamics
 
 
 class LinkChain(Mechanism):

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contract import Array, Mechanism, Option
-from ..table import Row
+from ...model.mechanism import Array, Mechanism, Option
+from ...model.variables import Row
 
 UNLIMITED = 1e9  # a limit no drive reaches
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.guidance import Obstacle, apart, nearness, present
-from ..carts import obstacles_of, outline, scenario_rows, target_of
-from ..contract import Array, Mechanism, Option
-from ..drawing import Drawing
-from ..table import Row
+from ...control.guidance import Obstacle, apart, nearness, present
+from ...model.drawing import Drawing
+from ...model.mechanism import Array, Mechanism, Option
+from ...model.variables import Row
+from ..wheeled_cart.shared import obstacles_of, outline, scenario_rows, target_of
 
 AT_START = "_start"
 

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.rotations import about, quaternion_of
-from ...core.tree import Body, Joint, Tree
-from ...core.wittenburg import Equations, equations, graph
-from ..contract import Array, Option
-from ..table import Row
-from ..trees import TreeMechanism
+from ...model.mechanism import Array, Option
+from ...model.variables import Row
+from ...multibody.rotations import about, quaternion_of
+from ...multibody.tree import Body, Joint, Tree
+from ..tree.base import TreeMechanism
+from .wittenburg import Equations, equations, graph
 
 MOUNTING = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)  # Rx(-90 degrees)
 START_ANGLES: tuple[float | tuple[float, ...], ...] = ((-0.326, 1.457, 0.018), (-0.09, 1.745, 0.183), 0.299)

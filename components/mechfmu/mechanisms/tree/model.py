@@ -1,15 +1,15 @@
-"""Any tree of bodies: described in a URDF or TOML file, or as data (core/tree.py)."""
+"""Any tree of bodies: described in a URDF or TOML file, or as data (multibody/tree.py)."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
 
-from ...core.tree import Body, Joint
-from ...core.tree import Tree as TreeData
-from ..contract import Option, UserError
-from ..table import Row
-from ..trees import TreeMechanism, described, identifier
+from ...model.mechanism import Option, UserError
+from ...model.variables import Row
+from ...multibody.tree import Body, Joint
+from ...multibody.tree import Tree as TreeData
+from .base import TreeMechanism, described, identifier
 
 EXAMPLE = TreeData(
     "ExampleTree",
@@ -41,7 +41,7 @@ class Tree(TreeMechanism):
     @classmethod
     def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
         """The mechanism of a .urdf or .toml file. base: fixed; moving, by acceleration inputs; or free, a URDF's root link floating."""
-        from .reading import read_tree
+        from .readers.common import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")

@@ -45,8 +45,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contract import Array, Mechanism
-from ..table import Row
+from ...model.mechanism import Array, Mechanism
+from ...model.variables import Row
 
 LOWEST = 0.1  # m: a leg whose hip is less than this above its foot does not walk; keeps (10) finite
 

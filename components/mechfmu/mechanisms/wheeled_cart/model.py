@@ -1,4 +1,4 @@
-"""Wheeled cart: body with two driven rear wheels and a steered front wheel on level ground. Equations and drawing: core/wheeled_cart.py.
+"""Wheeled cart: body with two driven rear wheels and a steered front wheel on level ground. Equations and drawing: mechanisms/wheeled_cart/equations.py.
 
 front=rigid     the front wheel does not slide sideways: five rolling constraints, state (q1..q7, w, sg)
 front=free      it slides sideways without force, state (q1..q7, v, om, sg): the plant for which the method of programmed constraints was published
@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.wheeled_cart import (
+from ...model.drawing import Arrow, Drawing, Moment
+from ...model.mechanism import Array, Mechanism, Option
+from ...model.variables import Role, Row
+from .equations import (  # fmt: skip
     Constants,
     Drive,
     axle_accelerations,
@@ -29,11 +32,8 @@ from ...core.wheeled_cart import (
     side_force,
     slip_of,
     wheel_rates,
-)  # fmt: skip
-from ..carts import CART_ROWS, START, cart_of, limited
-from ..contract import Array, Mechanism, Option
-from ..drawing import Arrow, Drawing, Moment
-from ..table import Role, Row
+)
+from .shared import CART_ROWS, START, cart_of, limited
 
 TREADS = 8  # marks around a wheel, by which it is seen to roll
 

@@ -1,0 +1,1 @@
+"""From recorded equations to compiled C."""

@@ -1,0 +1,137 @@
+"""Compiling C to shared libraries, for this machine or for another.
+
+zig    `zig cc` from the package ziglang: the same compiler everywhere, for all platforms
+cc     the C compiler of this system ($CC or cc), for this platform only
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..atomic_file import whole
+from ..model import UserError
+from .cache import zig_environment
+from .guarded import run_guarded
+
+FLAGS = ("-std=c99", "-O2", "-DNDEBUG", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-Wall", "-Wextra")
+
+COMPILERS = ("zig", "cc")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform of FMI 2.0: its folder in binaries/, the ending of its libraries, and zig's targets for it."""
+
+    name: str
+    suffix: str
+    targets: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+PLATFORMS = {
+    p.name: p
+    for p in (
+        Platform("linux64", ".so", ("x86_64-linux-gnu.2.17",), ("-fPIC", "-s", "-lm")),  # a glibc that every living system has
+        Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-s",)),
+        Platform("darwin64", ".dylib", ("x86_64-macos", "aarch64-macos"), ("-fPIC", "-s", "-lm")),
+    )
+}
+
+
+def host_platform() -> str:
+    """The platform of this machine, or a UserError when FMI 2.0 has no name for it."""
+    system, machine = platform.system(), platform.machine().lower()
+    names = {"Linux": "linux64", "Windows": "win64", "Darwin": "darwin64"}
+    if system not in names or (system != "Darwin" and machine not in ("x86_64", "amd64")):
+        raise UserError(f"there is no native FMU for {system} on {machine}: name the platforms to build for, e.g. --platform linux64")
+    return names[system]
+
+
+def has_zig() -> bool:
+    return importlib.util.find_spec("ziglang") is not None
+
+
+def default_compiler() -> str:
+    """zig where it is installed, otherwise the system's compiler."""
+    if has_zig():
+        return "zig"
+    if _system_compiler():
+        return "cc"
+    raise UserError("there is no C compiler: install one with  pip install ziglang  (or mechfmu[native])")
+
+
+def check_compiler(compiler: str, platform_name: str) -> None:
+    """UserError when this compiler is not here, or cannot build for this platform."""
+    if compiler not in COMPILERS:
+        raise UserError(f"compiler {compiler}: must be {' or '.join(COMPILERS)}")
+    if compiler == "zig" and not has_zig():
+        raise UserError("zig is not installed: pip install ziglang  (or mechfmu[native]), or use --compiler cc")
+    if compiler == "cc" and platform_name != host_platform():
+        other = "use --compiler zig" if has_zig() else "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
+        raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: {other}")
+    if compiler == "cc" and _system_compiler() is None:
+        raise UserError("there is no system C compiler (neither $CC nor cc)")
+
+
+def compile_library(folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()) -> None:
+    """Compile the C files `sources` in `folder` to the shared library `target`; `extra` are more flags for the compiler."""
+    check_compiler(compiler, platform_name)
+    chosen = PLATFORMS[platform_name]
+    with tempfile.TemporaryDirectory(prefix="mechfmu_cc_") as temporary:
+        if compiler == "cc":
+            parts = [Path(temporary) / target.name]
+            _run([str(_system_compiler()), *FLAGS, *sources, *chosen.flags, *extra, "-o", str(parts[0])], folder)
+        else:
+            parts = []
+            for triple in chosen.targets:
+                part = Path(temporary) / triple / target.name
+                part.parent.mkdir()
+                named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
+                command = [str(zig_folder() / "zig"), "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *extra, *named, "-o", str(part)]
+                _run(command, folder, zig_environment(Path(temporary) / "zig_cache"))
+                parts.append(part)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
+        with whole(target) as unfinished:  # also when two processes compile the same
+            unfinished.write_bytes(content)
+            unfinished.chmod(0o755)
+
+
+def universal(slices: list[bytes]) -> bytes:
+    """A macOS universal file: a header that says where the library for each processor begins, and the libraries."""
+    alignment = 14  # 2^14 bytes, the page size of Apple's processors
+    header = struct.pack(">II", 0xCAFEBABE, len(slices))
+    body, offset = b"", 1 << alignment
+    for content in slices:
+        cpu, subtype = struct.unpack_from("<ii", content, 4)  # of the Mach-O header
+        header += struct.pack(">iiIII", cpu, subtype, offset, len(content), alignment)
+        padding = -len(content) % (1 << alignment)
+        body += content + bytes(padding)
+        offset += len(content) + padding
+    return header.ljust(1 << alignment, b"\0") + body
+
+
+def _system_compiler() -> str | None:
+    return shutil.which(os.environ.get("CC", "cc"))
+
+
+def zig_folder() -> Path:
+    """Where the package ziglang is."""
+    zig = importlib.util.find_spec("ziglang")
+    assert zig is not None and zig.origin is not None
+    return Path(zig.origin).parent
+
+
+def _run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    status, said = run_guarded(command, folder, environment)
+    if status:
+        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines()
+        raise UserError(f"the C compiler failed: {lines[0] if lines else f'it was ended by signal {status - 128}' if status > 128 else 'no message'}")

@@ -1,0 +1,217 @@
+"""The casadi engine: a mechanism's NumPy functions recorded once, with symbols in place of numbers.
+
+CasADi's arrays stand in for NumPy's while the functions run (its "NumPy mode"); what they did is kept as an expression graph.
+The graph gives fast evaluation, exact sparsity and, for later use, derivatives and C code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import casadi
+import numpy as np
+
+from ..model import Mechanism
+from ..model.block_boundaries import milestones
+from ..model.errors import Mistake, explained
+from ..model.variables import Layout
+
+ARGUMENTS = ("t", "x", "d", "u", "p")
+
+
+@contextmanager
+def numpy_mode() -> Iterator[None]:
+    """CasADi follows NumPy inside; the process-wide switch is put back after, because the host may use CasADi itself."""
+    before = casadi.GlobalOptions.getNumpyMode()
+    casadi.GlobalOptions.setNumpyMode(1)
+    try:
+        yield
+    finally:
+        casadi.GlobalOptions.setNumpyMode(before)
+
+
+@contextmanager
+def conversions_refused() -> Iterator[None]:
+    """A Mistake where a symbol is made a plain number, by math.sin(s), float(s) or a[i] = s; CasADi gives NaN there, without a word."""
+    names = ("__float__", "__int__")
+    before = {name: getattr(casadi.SX, name) for name in names}
+
+    def guarded(convert: Callable[[casadi.SX], float]) -> Callable[[casadi.SX], float]:
+        def converted(symbol: casadi.SX) -> float:
+            if not symbol.is_constant():
+                raise Mistake(
+                    "this makes a plain number of a value that is not known when equations are recorded. "
+                    "Use np.sin instead of math.sin, np.stack or np.concatenate instead of a[i] = ..., and no float()"
+                )
+            return convert(symbol)
+
+        return converted
+
+    try:
+        for name in names:
+            setattr(casadi.SX, name, guarded(before[name]))
+        yield
+    finally:
+        for name in names:
+            setattr(casadi.SX, name, before[name])
+
+
+class Traced:
+    """The recorded functions of one mechanism. Inputs are always (t, x, d, u, p), outputs one vector per result."""
+
+    def __init__(self, mechanism: Mechanism):
+        m, table = mechanism, mechanism.table
+        sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
+        self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
+        self.real_d = [s.row.kind == "Real" for s in sorted(table.of("discrete"), key=lambda s: s.index)]
+        with numpy_mode(), explained(type(mechanism)):
+            t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
+            t = t[0]
+            running = (t, x, d, u, p)
+            state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
+            self.initial = self._recorded(m.initial, (p,), state, discrete)
+            with milestones() as on_the_way:
+                self.rates = self._recorded(m.rates, running, state)
+            self._milestones = {"rates": on_the_way}
+            with milestones() as on_the_way:
+                self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
+            self._milestones["outputs"] = on_the_way
+            self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
+            self.jumps = [self._recorded(m.jump, (*running, k), state, discrete) for k in range(m.guard_count)]
+            self.project = self._recorded(m.project, (x, d, p), state)
+            self.requirements = self._recorded(m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts"))
+
+    def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], *wanted: Returned) -> casadi.Function:
+        """What a function of the mechanism does with symbols; Mistake when it returns something else than `wanted`, or NaN."""
+        returned = function(*arguments)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        if returned is None or len(results) != len(wanted):
+            given = "nothing" if returned is None else "one result instead of two" if len(wanted) == 2 else f"{len(results)} results instead of one"
+            raise Mistake(f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function)
+        for result, w in zip(results, wanted, strict=True):
+            w.check(function, result)
+        name = function.__name__ if function.__name__ != "jump" else f"jump_{arguments[-1]}"
+        graph = self._record(name, *results)
+        if has_nan(graph):
+            with conversions_refused():
+                function(*arguments)
+            raise Mistake(f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0", function)
+        return graph
+
+    def _record(self, name: str, *results: Any) -> casadi.Function:
+        outputs = [casadi.SX(r) if np.size(r) else casadi.SX(0, 1) for r in results]
+        return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
+
+    def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
+        """The graph of rates or outputs with all milestones as outputs before its own."""
+        graph: casadi.Function = getattr(self, name)
+        with numpy_mode():
+            return self._record(name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS]))
+
+
+def flat(values: Any) -> casadi.SX:
+    """Nested lists of symbols as one vector; what is a plain number is left out."""
+    if isinstance(values, (list, tuple)):
+        return casadi.vertcat(*(flat(value) for value in values))
+    return casadi.vec(casadi.SX(values)) if isinstance(values, casadi.SX) or np.ndim(values) else casadi.SX(0, 1)
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a function has to return: a vector of a part of the table, or of so many numbers."""
+
+    layout: Layout | int
+    name: str
+
+    @property
+    def advice(self) -> str:
+        if isinstance(self.layout, int):
+            return f"an array of {self.layout} numbers ({self.name})"
+        parts = ", ".join(f"{row.symbol}=..." for row in self.layout.rows)
+        return f"self.table.{self.name}.pack({parts})" if parts else "np.zeros(0)"
+
+    def check(self, function: Callable[..., Any], result: Any) -> None:
+        count = self.layout if isinstance(self.layout, int) else self.layout.size
+        if isinstance(result, (list, tuple)):
+            raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
+        shape = np.shape(result)
+        if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
+            given = f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
+            raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
+
+
+def has_nan(graph: casadi.Function) -> bool:
+    """Whether the graph contains the constant NaN, which `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind."""
+    return any(graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k)) for k in range(graph.n_instructions()))
+
+
+@lru_cache(maxsize=8)
+def _traced(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Traced:
+    return Traced(mechanism_type(**dict(options)))
+
+
+def traced(mechanism: Mechanism) -> Traced:
+    """The recorded functions; mechanisms of one kind with equal options share them."""
+    return _traced(type(mechanism), tuple(mechanism.options.items()))
+
+
+class CasadiEngine:
+    """Evaluates the recorded functions through fixed buffers (no allocation by CasADi)."""
+
+    def __init__(self, mechanism: Mechanism):
+        graphs = traced(mechanism)
+        self._initial = _Evaluator(graphs.initial)
+        self._rates = _Evaluator(graphs.rates)
+        self._outputs = _Evaluator(graphs.outputs)
+        self._guards = _Evaluator(graphs.guards)
+        self._jumps = [_Evaluator(j) for j in graphs.jumps]
+        self._project = _Evaluator(graphs.project)
+        self._requirements = _Evaluator(graphs.requirements)
+
+    def initial(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
+        x, d = self._initial(p=p)
+        return x, d
+
+    def rates(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._rates(t=t, x=x, d=d, u=u, p=p)[0]
+
+    def outputs(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._outputs(t=t, x=x, d=d, u=u, p=p)[0]
+
+    def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._guards(t=t, x=x, d=d, u=u, p=p)[0]
+
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        x, d = self._jumps[k](t=t, x=x, d=d, u=u, p=p)
+        return x, d
+
+    def project(self, x: Any, d: Any, p: Any) -> np.ndarray:
+        return self._project(x=x, d=d, p=p)[0]
+
+    def requirements(self, p: Any) -> np.ndarray:
+        return self._requirements(p=p)[0]
+
+
+class _Evaluator:
+    """One recorded function on its own buffers."""
+
+    def __init__(self, graph: casadi.Function):
+        self._buffer: Any
+        self._buffer, self._trigger = graph.buffer()  # the buffer object must outlive the trigger
+        self._inputs = {name: np.zeros(graph.size1_in(i)) for i, name in enumerate(ARGUMENTS)}
+        self._results = [np.zeros(graph.size1_out(i)) for i in range(graph.n_out())]
+        for i, array in enumerate(self._inputs.values()):
+            self._buffer.set_arg(i, array.data)
+        for i, array in enumerate(self._results):
+            self._buffer.set_res(i, array.data)
+
+    def __call__(self, **values: Any) -> list[np.ndarray]:
+        for name, value in values.items():
+            self._inputs[name][:] = value
+        self._trigger()
+        return [r.copy() for r in self._results]

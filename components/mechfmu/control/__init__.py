@@ -1,0 +1,1 @@
+"""Algorithms of controllers: jets, programmed constraints, guidance."""

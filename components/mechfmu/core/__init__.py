@@ -1,1 +1,0 @@
-"""The mathematics: one algorithm, one file, pure functions of NumPy arrays."""

@@ -1,0 +1,1 @@
+"""From a mechanism to an FMU file."""

@@ -1,0 +1,40 @@
+"""FMU files: the same contents give the same bytes."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..atomic_file import whole
+from ..model import UserError, near
+
+
+def make_folder(folder: Path) -> None:
+    """Make sure that files can be written into `folder`, or UserError. At most its last level is made: a longer path that is not there is misspelt."""
+    try:
+        if not folder.is_dir() and not folder.parent.exists():
+            missing = next(f for f in (*reversed(folder.parents), folder) if not f.exists())
+            raise UserError(f"cannot write into the folder {folder}: there is no folder {missing} (only the last level of a path is made){_near(missing)}")
+        folder.mkdir(exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UserError(f"cannot write into the folder {folder}: {error.strerror or error}") from None
+
+
+def _near(missing: Path) -> str:
+    """A folder beside the missing one whose name is nearly the same."""
+    beside = [f.name for f in missing.parent.iterdir() if f.is_dir()]
+    return near(missing.name, beside)
+
+
+def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:
+    """Write a zip file with sorted names and a fixed date."""
+    with whole(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(contents):
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3  # Unix, whatever the system
+            info.external_attr = 0o100644 << 16
+            archive.writestr(info, contents[name])

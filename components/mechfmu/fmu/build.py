@@ -1,0 +1,52 @@
+"""Building FMUs: one call for all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ..codegen.compiler import PLATFORMS, check_compiler, default_compiler, host_platform
+from ..codegen.recording import traced
+from ..model import Mechanism, UserError
+from .archive import make_folder
+from .native_fmu import write_native_fmu
+from .portable import all_platforms
+from .python_fmu import write_python_fmu
+
+KINDS = ("native", "python")
+SUFFIX = {"native": ".fmu", "python": ".python.fmu"}
+
+
+def build(
+    mechanism: Mechanism, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None,
+    platforms: Sequence[str] | None = None, compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
+) -> list[Path]:  # fmt: skip
+    """Write the FMUs of a mechanism into `folder` and return the files written; see Mechanism.build."""
+    if kind not in (*KINDS, "both"):
+        raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
+    kinds = KINDS if kind == "both" else (kind,)
+    tool = compiler or default_compiler()
+    wanted = {"native": chosen_platforms(platforms or [host_platform()]), "python": chosen_platforms(platforms or all_platforms(tool))}
+    for platform in {p for k in kinds for p in wanted[k]}:
+        check_compiler(tool, platform)
+    starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
+    traced(mechanism)  # refuses equations that cannot be recorded, before any work is done
+    mechanism.start(starts)  # refuses parameters that do not fit together
+    mechanism.check_drawing(starts)
+    targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}
+    make_folder(Path(folder))  # better refused before the work than after it
+    if "native" in targets:
+        write_native_fmu(mechanism, targets["native"], starts, wanted["native"], tool, progress)
+    if "python" in targets:
+        write_python_fmu(mechanism, targets["python"], starts, wanted["python"], tool, progress)
+    return list(targets.values())
+
+
+def chosen_platforms(names: Sequence[str]) -> list[str]:
+    """The platforms of these names, `all` for every one."""
+    if "all" in names:
+        return list(PLATFORMS)
+    for name in names:
+        if name not in PLATFORMS:
+            raise UserError(f"platform {name}: must be one of {', '.join(PLATFORMS)}, or all")
+    return list(dict.fromkeys(names))

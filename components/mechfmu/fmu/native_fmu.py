@@ -1,0 +1,73 @@
+"""The native FMU: generated C and the runtime of fmu_src/fmi and fmu_src/native, compiled for each platform; Co-Simulation and Model Exchange in one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ..codegen.c_model import model_c, projects
+from ..codegen.compiler import PLATFORMS, compile_library
+from ..codegen.sources import NATIVE, c_sources
+from ..model import Mechanism
+from .archive import write_archive
+from .contents import common_contents
+from .dependencies import dependencies
+from .licenses import license_contents
+from .model_description import Interface, model_description
+
+CATEGORIES = {
+    "logStatusWarning": "Warnings.",
+    "logStatusDiscard": "Why a step was discarded.",
+    "logStatusError": "What was wrong with a call.",
+    "logStatusFatal": "What made the FMU unusable.",
+    "logAll": "All messages.",
+}
+COMMON = dict(
+    needsExecutionTool="false", canNotUseMemoryManagementFunctions="true", canGetAndSetFMUstate="true", canSerializeFMUstate="true",
+    providesDirectionalDerivative="true",
+)  # fmt: skip
+GUID_PLACE = "{guid of the FMU}"
+
+
+def write_native_fmu(
+    mechanism: Mechanism, target: Path, starts: Mapping[str, float], platforms: Sequence[str], compiler: str, progress: Callable[[str], None]
+) -> None:
+    """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
+    progress(f"{target.name}: writing C")
+    sources = c_sources(*NATIVE)
+    sources["model.c"] = model_c(mechanism, GUID_PLACE, starts)
+    c_files = sorted(name for name in sources if name.endswith(".c"))
+
+    progress(f"{target.name}: describing the variables")
+    smooth = not projects(mechanism)
+    interfaces = {
+        "ModelExchange": Interface(dict(modelIdentifier=mechanism.name, **COMMON, completedIntegratorStepNotNeeded=str(smooth).lower()), c_files),
+        "CoSimulation": Interface(
+            dict(modelIdentifier=mechanism.name, **COMMON, canHandleVariableCommunicationStepSize="true", canInterpolateInputs="true",
+                 maxOutputDerivativeOrder="1"), c_files),
+    }  # fmt: skip
+    digest = hashlib.sha256("\0".join(f"{k}\0{v}" for k, v in sorted(sources.items())).encode()).hexdigest()
+    description = model_description(mechanism, interfaces, CATEGORIES, starts, dependencies(mechanism), content=digest)
+    guid = re.search(rb'guid="([^"]+)"', description)
+    assert guid is not None
+    sources["model.c"] = sources["model.c"].replace(GUID_PLACE, guid[1].decode())
+
+    model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
+    contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
+    contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
+    contents |= common_contents(mechanism, starts) | license_contents(platforms, compiler, slave=False, mechanism=mechanism)
+    with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
+        folder = Path(temporary) / "sources"
+        folder.mkdir()
+        for name, text in sources.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        for platform in platforms:
+            progress(f"{target.name}: compiling for {platform}")
+            library = Path(temporary) / platform / (mechanism.name + PLATFORMS[platform].suffix)
+            compile_library(folder, c_files, library, platform, compiler)
+            contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
+    write_archive(target, contents)

@@ -1,0 +1,76 @@
+"""Positions, velocities and energies of an exoskeleton (see exoskeleton_limbs.py for the drawing and the symbols).
+
+r_i = r_P + sigma_i l_i u_i                       v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)                          distal ends
+T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2          V = g sum m y_c + 1/2 sum k (l - l0)^2
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .topology import Limbs
+
+Array = Any
+
+
+class Points(NamedTuple):
+    """Of every link: its distal end and its mass centre, (2, n) each, with their velocities."""
+
+    end: Array
+    com: Array
+    end_velocity: Array
+    com_velocity: Array
+
+    def foot(self, limbs: Limbs, b: int) -> tuple[Any, Any]:
+        return self.end[0, limbs.shanks[b]], self.end[1, limbs.shanks[b]]
+
+    def foot_velocity(self, limbs: Limbs, b: int) -> tuple[Any, Any]:
+        return self.end_velocity[0, limbs.shanks[b]], self.end_velocity[1, limbs.shanks[b]]
+
+
+def points(limbs: Limbs, hip: tuple[Any, Any], hip_velocity: tuple[Any, Any], cos: Array, sin: Array, w: Array, l: Array, ld: Array, c: Array) -> Points:
+    step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
+    rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
+    end, com = _walk(limbs, hip, step, c)
+    end_velocity, com_velocity = _walk(limbs, hip_velocity, rate, c)
+    return Points(end, com, end_velocity, com_velocity)
+
+
+def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
+    """Sums of the steps from the hip outwards: to the ends of the links, and to the fractions c of them."""
+    ends: list[Any] = [None] * limbs.n
+    inner: list[Any] = [None] * limbs.n
+    for branch in limbs.branches:
+        x, y = start
+        for i in branch:
+            inner[i] = (x + c[i] * step[0][i], y + c[i] * step[1][i])
+            x, y = x + step[0][i], y + step[1][i]
+            ends[i] = (x, y)
+    at_ends, at_centres = (np.stack([np.stack([v[axis] for v in vectors]) for axis in range(2)]) for vectors in (ends, inner))
+    return at_ends, at_centres
+
+
+class Whole(NamedTuple):
+    """Of the whole exoskeleton."""
+
+    com: tuple[Any, Any]
+    com_velocity: tuple[Any, Any]
+    angular_momentum: Array  # about the mass centre
+    kinetic: Array
+    potential: Array
+
+
+def whole(points: Points, w: Array, l: Array, ld: Array, m: Array, inertia: Array, ja: Array, k: Array, l0: Array, gravity: Array) -> Whole:
+    """`inertia` is Iext + jr l^2."""
+    total = np.sum(m)
+    (x, y), (vx, vy) = points.com, points.com_velocity
+    X, Y, VX, VY = (np.sum(m * value) / total for value in (x, y, vx, vy))
+    return Whole(
+        com=(X, Y),
+        com_velocity=(VX, VY),
+        angular_momentum=np.sum(m * ((x - X) * (vy - VY) - (y - Y) * (vx - VX)) + inertia * w),
+        kinetic=0.5 * np.sum(m * (vx**2 + vy**2) + inertia * w**2 + ja * ld**2),
+        potential=gravity * np.sum(m * y) + 0.5 * np.sum(k * (l - l0) ** 2),
+    )

@@ -1,0 +1,289 @@
+"""What the readers of robot descriptions share: files of limited size, numbers, names, frames, and the order of the tree.
+
+A description comes from somebody else, so nothing in it is trusted. Whatever is wrong with it becomes a Fault with the line of the element,
+and leaves a reader as a UserError "file:line: message". The readers are imported when they are needed, because an FMU that was made from a
+description needs neither them nor their libraries.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ....model.mechanism import UserError, near
+from ....multibody.tree import Body, Joint, ModelError, Shape, Tree
+
+Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
+Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one
+
+MAX_BODIES = 5000  # far above any robot; keeps a hostile file from costing minutes
+MAX_NAME = 200
+MAX_NUMBER = 1e30  # lengths, masses: their products and squares stay finite
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+class Fault(ModelError):
+    """What is wrong with a description, and the line of the element (0: unknown)."""
+
+    def __init__(self, message: str, line: int = 0):
+        super().__init__(message)
+        self.line = line
+
+
+def read_tree(path: str | Path, base: str = "fixed") -> Tree:
+    """The tree of a .urdf or .toml file. base: whether the root link of a URDF is held or floats; a TOML file says that by its joints."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".toml":
+        if base != "fixed":
+            raise UserError(f"{path}: base={base} is for URDF files; in a TOML file, a joint of kind free without a parent lets a body float")
+        from .toml_file import read_toml
+
+        return read_toml(Path(path))
+    if suffix in (".urdf", ".xml"):
+        from .urdf import read_urdf
+
+        return read_urdf(Path(path), base)
+    if suffix == ".xacro":
+        raise UserError(f"{path}: a xacro file must be expanded first: xacro {Path(path).name} > robot.urdf")
+    raise UserError(f"{path}: a robot description must end in .urdf or .toml")
+
+
+# --- files and messages ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def told_to_user(where: str) -> Iterator[None]:
+    """Makes a ModelError the user's: file, line, message, and no traceback behind it."""
+    try:
+        yield
+    except ModelError as error:
+        line = getattr(error, "line", 0)
+        raise UserError(f"{where}:{line}: {error}" if line else f"{where}: {error}") from None
+
+
+def contents(source: Source, is_text: bool, limit: int) -> tuple[str, bytes]:
+    """What to call the source in messages, and its bytes. Only plain files are opened: a pipe or a device could be endless."""
+    if isinstance(source, bytes) or is_text:
+        where, data = "description", source if isinstance(source, bytes) else str(source).encode(errors="replace")
+    else:
+        where = str(source) if str(source).isprintable() else ascii(str(source))
+        try:
+            if not stat.S_ISREG(Path(source).stat().st_mode):
+                raise UserError(f"{where}: is not a file")
+            with Path(source).open("rb") as file:
+                data = file.read(limit + 1)
+        except OSError as error:
+            raise UserError(f"{where}: {error.strerror or 'cannot be read'}") from None
+        except ValueError:  # a path with a NUL
+            raise UserError(f"{where}: is not a file name") from None
+    if len(data) > limit:
+        raise UserError(f"{where}: is larger than {limit / 1e6:g} MB; a robot description is not")
+    return where, data
+
+
+def shown(thing: object) -> str:
+    """Something from the file as it may stand in a message: one line, short, printable."""
+    if isinstance(thing, int) and thing.bit_length() > 100:
+        return "a very large number"
+    text = str(thing)
+    if not text.isprintable():
+        text = ascii(text)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------------
+
+
+def number(text: str, what: str, line: int, largest: float = MAX_NUMBER) -> float:
+    """A decimal number and nothing else: float() would also take nan, inf, 1_000 and foreign digits."""
+    if len(text) > 100 or not _NUMBER.fullmatch(text):
+        raise Fault(f"{what}: {shown(text) or 'nothing'} is not a number", line)
+    return within(float(text), what, line, largest)
+
+
+def numbers(text: str, count: int, what: str, line: int) -> tuple[float, ...]:
+    words = text.split()
+    if len(words) != count:
+        raise Fault(f"{what}: needs {count} numbers, has {len(words)}", line)
+    return tuple(number(word, what, line) for word in words)
+
+
+def within(value: float, what: str, line: int, largest: float = MAX_NUMBER) -> float:
+    if not abs(value) <= largest:  # also refuses nan
+        raise Fault(f"{what}: {value:g} is {'not finite' if not np.isfinite(value) else 'too large'}", line)
+    return value
+
+
+# --- frames ---------------------------------------------------------------------------------------------------------------
+
+
+def from_rpy(rpy: Sequence[float]) -> np.ndarray:
+    """Roll, pitch, yaw: turns about the fixed axes x, y, z in this order, so Rz(yaw) Ry(pitch) Rx(roll)."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return tidy(np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]))  # fmt: skip
+
+
+def tidy(R: np.ndarray) -> np.ndarray:
+    """Right angles exactly: cos(pi/2) is 6e-17 in floating point, and such entries would cost operations in every evaluation."""
+    rounded = np.round(R)
+    return np.where(np.abs(R - rounded) < 1e-15, rounded, R) + 0.0
+
+
+def flat(a: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(x) for x in np.ravel(a))
+
+
+def turned_inertia(R: np.ndarray, inertia: tuple[float, ...]) -> tuple[float, ...]:
+    """xx, yy, zz, xy, xz, yz in the axes into which R leads; the very same numbers when it leads nowhere."""
+    if np.array_equal(R, np.eye(3)):
+        return inertia
+    xx, yy, zz, xy, xz, yz = inertia
+    J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+    return flat(np.array([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]))
+
+
+def reseated_body(body: Body, seat: Placed) -> Body:
+    """The body in the moving frame of its joint, given in a frame of its own that stands there as `seat`."""
+    C, p = seat
+    return replace(body, com=flat(p + C @ np.array(body.com)), inertia=turned_inertia(C, body.inertia))
+
+
+def reseated_joint(joint: Joint, seat: Placed) -> Joint:
+    """A joint on that body, likewise."""
+    C, p = seat
+    return replace(joint, position=flat(p + C @ np.array(joint.position)), rotation=flat(tidy(C @ np.reshape(joint.rotation, (3, 3)))))
+
+
+def reseated_shape(shape: Shape, seat: Placed) -> Shape:
+    """A shape of that body, likewise."""
+    C, p = seat
+    return replace(shape, position=flat(p + C @ np.array(shape.position)), rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))))
+
+
+# --- the tree -------------------------------------------------------------------------------------------------------------
+
+Bodies = Sequence[tuple[Body, int]]  # each with its line
+Joints = Sequence[tuple[Joint, int]]
+
+
+def check_name(name: str, what: str, line: int) -> str:
+    if not name:
+        raise Fault(f"{what}: needs a name", line)
+    if len(name) > MAX_NAME:
+        raise Fault(f"{what} {shown(name)}: its name is longer than {MAX_NAME} characters", line)
+    return name
+
+
+def check_count(count: int, word: str) -> None:
+    if count > MAX_BODIES:
+        raise Fault(f"there are {count} {word} elements; at most {MAX_BODIES} are allowed")
+
+
+def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
+    """Names once, known bodies, and at most one joint that carries a body. `word`: what the file calls a body."""
+    for what, found in ((word, [(b.name, line) for b, line in bodies]), ("joint", [(j.name, line) for j, line in joints])):
+        lines: dict[str, int] = {}
+        for name, line in found:
+            if name in lines:
+                raise Fault(f"{what} {shown(name)}: there is another one of this name in line {lines[name]}", line)
+            lines[name] = line
+    known = {b.name for b, _ in bodies}
+    carriers: dict[str, Joint] = {}
+    for joint, line in joints:
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in known and (name or role == "child"):
+                raise Fault(f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, map(shown, known))}", line)
+        if joint.parent == joint.child:
+            raise Fault(f"joint {shown(joint.name)}: its parent and its child are the same {word} {shown(joint.child)}", line)
+        if joint.child in carriers:
+            other = carriers[joint.child].name
+            raise Fault(f"joint {shown(joint.name)}: {word} {shown(joint.child)} has two parents, joint {shown(other)} carries it already", line)
+        carriers[joint.child] = joint
+
+
+def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[Shape] = ()) -> Tree:
+    """The checked tree, depth first, children in the order of the file.
+
+    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
+    """
+    body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
+    for joint, _ in joints:
+        on[joint.parent].append(joint)
+    ordered_joints: list[Joint] = []
+    waiting = on[""][::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered_joints.append(joint)
+        waiting.extend(reversed(on[joint.child]))
+    _refuse_loops(bodies, joints, {j.child for j in ordered_joints}, word)
+
+    body_names = legal_names(b.name for b, _ in bodies)
+    joint_names = legal_names(j.name for j, _ in joints)
+    final_bodies, final_joints = [], []
+    for joint in ordered_joints:
+        body = body_of[joint.child]
+        final_bodies.append(replace(reseated_body(body, seats[body.name]) if body.name in seats else body, name=body_names[body.name]))
+        joint = reseated_joint(joint, seats[joint.parent]) if joint.parent in seats else joint
+        final_joints.append(replace(joint, name=joint_names[joint.name], parent=body_names.get(joint.parent, ""), child=body_names[joint.child]))
+    final_shapes = [replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, "")) for s in shapes]
+    tree = Tree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+
+    lines = {("body", body_names[b.name]): line for b, line in bodies} | {("joint", joint_names[j.name]): line for j, line in joints}
+    try:
+        tree.check()
+    except ModelError as error:
+        named = re.match(r"(body|joint) (\w+)", str(error))
+        raise Fault(str(error), lines.get((named[1], named[2]), 0) if named else 0) from None
+    return tree
+
+
+def _refuse_loops(bodies: Bodies, joints: Joints, reached: set[str], word: str) -> None:
+    """Every body has one carrier here, so what does not hang on the base hangs on itself."""
+    carriers = {j.child: (j, line) for j, line in joints}
+    for body, _ in bodies:
+        if body.name not in reached:
+            path: list[str] = []
+            name = body.name
+            while name not in path and len(path) < 50:  # upwards until a body comes again
+                path.append(name)
+                name = carriers[name][0].parent
+            joint, line = carriers[body.name]
+            loop = [*path[path.index(name) if name in path else 0 :], name]
+            text = " -> ".join(shown(n) for n in loop[:6]) + (" -> ..." if len(loop) > 6 else "")
+            raise Fault(f"joint {shown(joint.name)}: {word} {shown(body.name)} hangs on a loop: {text}", line)
+
+
+def legal_name(name: str) -> str:
+    """A name as the variables of an FMU may carry it: other characters than letters, digits and _ become _, a leading digit gets one before it."""
+    if _NAME.fullmatch(name):
+        return name
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return name if _NAME.fullmatch(name) else f"_{name}"
+
+
+def legal_names(names: Iterable[str]) -> dict[str, str]:
+    """Old name to legal name. Legal names stay; one that had to change gets a number when it would meet another."""
+    names = list(names)
+    found = {n: n for n in names if _NAME.fullmatch(n)}
+    taken = set(found)
+    for name in names:
+        if name not in found:
+            made, count = legal_name(name), 1
+            while made in taken:
+                count += 1
+                made = f"{legal_name(name)}_{count}"
+            found[name] = made
+            taken.add(made)
+    return found

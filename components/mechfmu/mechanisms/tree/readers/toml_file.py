@@ -1,0 +1,278 @@
+"""Reads our own description of a tree, a TOML file; docs/tree_format.md is its definition.
+
+The TOML parser of Python knows no line numbers once a file is read, so the lines of tables and keys are found in the text, from which strings
+and comments have been blanked out. This text also shows what would make the parser slow or overrun its stack: deep nesting and endless dotted keys.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from ....model.mechanism import near
+from ....multibody.rotations import from_quaternion
+from ....multibody.tree import MOTIONS, Body, Joint, Tree
+from .common import (
+    Fault,
+    Placed,
+    Source,
+    arranged,
+    check_connections,
+    check_count,
+    check_name,
+    contents,
+    flat,
+    from_rpy,
+    legal_name,
+    shown,
+    tidy,
+    told_to_user,
+    within,
+)
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 8  # of brackets; the format needs 3
+MAX_DOTS = 3  # in a key; the format needs 1
+
+INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
+TOP_KEYS = ("name", "body", "joint")
+BODY_KEYS = ("name", "mass", "com", "inertia")
+PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
+PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
+LIMIT_KEYS = ("lower", "upper", "effort")
+JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS)
+ROTATIONS = ("rpy", "quaternion", "matrix")
+
+_HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
+    r'"""(?:\\.|[^\\])*?(?:"""|\\?\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:\\[^\n]|[^"\\\n])*"?' r"|'[^'\n]*'?" r"|#[^\n]*", re.DOTALL
+)
+_TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
+_KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
+
+
+def read_toml(path_or_text: Source) -> Tree:
+    """The tree of a TOML file (or of a text of several lines)."""
+    is_text = isinstance(path_or_text, str) and "\n" in path_or_text
+    where, data = contents(path_or_text, is_text, MAX_BYTES)
+    with told_to_user(where):
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Fault("is not UTF-8 text", data.count(b"\n", 0, error.start) + 1) from None
+        given = _parsed(text)
+        lines = Lines(text, given)
+        _refuse_unknown(given, TOP_KEYS, "the file", lambda key: lines.of_key("", 0, key))
+        default = Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "tree"
+        return _tree(given, legal_name(default)[:100], lines)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    hidden = _blanked(text)
+    depth = 0
+    for found in re.finditer(r"[\[\]{}]", hidden):
+        depth = depth + 1 if found[0] in "[{" else max(depth - 1, 0)
+        if depth > MAX_DEPTH:
+            raise Fault("brackets are nested too deeply", hidden.count("\n", 0, found.start()) + 1)
+    line = 1
+    for piece in re.split(r"([^\w\-. \t])", hidden):  # a dotted key is one piece
+        line += piece.count("\n")
+        if piece.count(".") > MAX_DOTS:
+            raise Fault("a key has too many parts", line)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also what int() says about a number of 5000 digits
+        message = str(error)
+        place = re.search(r" ?\(at (?:line (\d+), column \d+|end of document)\)", message)
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 0
+        raise Fault(f"is not valid TOML: {shown(message[: place.start()] if place else message)}", line) from None
+
+
+def _blanked(text: str) -> str:
+    """The text with strings and comments made letters: as long, and with the same lines."""
+    return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", "s" if found[0][0] != "#" else " ", found[0]), text)
+
+
+class Lines:
+    """Where the tables and keys of a file stand."""
+
+    def __init__(self, text: str, given: dict[str, Any]):
+        self.tables: dict[str, list[int]] = {"": [0]}
+        self.keys: dict[tuple[str, int, str], int] = {}
+        kind, index = "", 0
+        for number, line in enumerate(_blanked(text).split("\n"), 1):
+            line = line.strip()
+            if table := _TABLE.match(line):
+                kind = table[1]
+                self.tables.setdefault(kind, []).append(number)
+                index = len(self.tables[kind]) - 1
+            elif key := _KEY.match(line):
+                self.keys.setdefault((kind, index, key[1]), number)
+        for kind in ("body", "joint"):  # written in a way that this class does not see through
+            if not isinstance(given.get(kind), list) or len(given[kind]) != len(self.tables.get(kind, [])):
+                self.tables[kind] = []
+
+    def of_table(self, kind: str, index: int) -> int:
+        table = self.tables.get(kind, [])
+        return table[index] if index < len(table) else self.keys.get(("", 0, kind), 0)
+
+    def of_key(self, kind: str, index: int, key: str) -> int:
+        if index < len(self.tables.get(kind, [])) and (kind, index, key) in self.keys:
+            return self.keys[kind, index, key]
+        return self.of_table(kind, index) if kind else self.of_table(key, 0)
+
+
+class Table:
+    """One [[body]] or [[joint]] and how to speak about it."""
+
+    def __init__(self, kind: str, index: int, given: Any, lines: Lines, keys: tuple[str, ...]):
+        self.kind, self.index, self.lines = kind, index, lines
+        self.line = lines.of_table(kind, index)
+        self.what = f"{kind} {index + 1}"
+        if not isinstance(given, dict):
+            raise Fault(f"{self.what}: must be a table", self.line)
+        self.given = given
+        name = check_name(self.text("name"), self.what, self.line_of("name"))
+        if legal_name(name) != name:
+            raise Fault(f"{kind} {shown(name)}: a name is made of letters, digits and _ and does not begin with a digit", self.line_of("name"))
+        self.name, self.what = name, f"{kind} {shown(name)}"
+        _refuse_unknown(given, keys, self.what, self.line_of)
+
+    def line_of(self, key: str) -> int:
+        return self.lines.of_key(self.kind, self.index, key)
+
+    def fault(self, key: str, message: str) -> Fault:
+        return Fault(f"{self.what}: {message}", self.line_of(key))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.given.get(key, default)
+        if value is None:
+            raise Fault(f"{self.what}: needs a {key}", self.line)
+        if not isinstance(value, str):
+            raise self.fault(key, f"{key} must be a text in quotation marks")
+        return value
+
+    def number(self, key: str, default: float = 0.0) -> float:
+        return self._number(key, self.given.get(key, default), key)
+
+    def optional(self, key: str) -> float | None:
+        return self.number(key) if key in self.given else None
+
+    def vector(self, key: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        return self._vector(key, self.given.get(key, list(default)), key, len(default))
+
+    def _number(self, key: str, value: Any, what: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.fault(key, f"{what} must be a number")
+        try:
+            return within(float(value), f"{self.what}: {what}", self.line_of(key))
+        except OverflowError:
+            raise self.fault(key, f"{what} is too large") from None
+
+    def _vector(self, key: str, value: Any, what: str, count: int) -> tuple[float, ...]:
+        if not isinstance(value, list) or len(value) != count:
+            raise self.fault(key, f"{what} must be a list of {count} numbers")
+        return tuple(self._number(key, v, what) for v in value)
+
+    def inertia(self) -> tuple[float, ...]:
+        given = self.given["inertia"]
+        if not isinstance(given, dict):
+            return self._vector("inertia", given, "inertia", 6)
+        _refuse_unknown(given, INERTIA, f"{self.what}: inertia", lambda _: self.line_of("inertia"))
+        for key in INERTIA[:3]:
+            if key not in given:
+                raise self.fault("inertia", f"inertia needs {key}")
+        return tuple(self._number("inertia", given.get(key, 0.0), f"inertia {key}") for key in INERTIA)
+
+    def rotation(self, key: str) -> np.ndarray:
+        """A rotation matrix; numbers that were rounded when they were written are made a rotation again, anything worse is refused."""
+        given = self.given.get(key, {"rpy": [0, 0, 0]})
+        if not isinstance(given, dict) or len(given) != 1:
+            raise self.fault(key, f"{key} must be one of {{ rpy = [...] }}, {{ quaternion = [...] }}, {{ matrix = [...] }}")
+        _refuse_unknown(given, ROTATIONS, f"{self.what}: {key}", lambda _: self.line_of(key))
+        ((form, value),) = given.items()
+        if form == "rpy":
+            return from_rpy(self._vector(key, value, f"{key} rpy", 3))
+        if form == "quaternion":
+            e = np.array(self._vector(key, value, f"{key} quaternion", 4))
+            length = float(np.linalg.norm(e))
+            if not abs(length - 1) < 1e-6:
+                raise self.fault(key, f"{key}: the quaternion's length is {length:g}, not 1")
+            return tidy(np.asarray(from_quaternion(e / length)))
+        if not isinstance(value, list) or len(value) != 3:
+            raise self.fault(key, f"{key} matrix must be a list of 3 rows")
+        R = np.array([self._vector(key, row, f"{key} matrix: each row", 3) for row in value])
+        if not np.max(np.abs(R @ R.T - np.eye(3))) < 1e-6 or not np.linalg.det(R) > 0:
+            raise self.fault(key, f"{key}: the matrix is no rotation")
+        U, _, V = np.linalg.svd(R)
+        return tidy(R if np.max(np.abs(R @ R.T - np.eye(3))) < 1e-14 else U @ V)
+
+
+def _tree(given: dict[str, Any], default: str, lines: Lines) -> Tree:
+    name = given.get("name", default)
+    if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
+        raise Fault(f"name {shown(name)}: must be a text of letters, digits and _ that does not begin with a digit", lines.of_key("", 0, "name"))
+    for kind in ("body", "joint"):
+        if not isinstance(given.get(kind, []), list):
+            raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
+        check_count(len(given.get(kind, [])), kind)
+        if not given.get(kind):
+            raise Fault(f"has no [[{kind}]]")
+    bodies = [_body(Table("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]
+    found = [_joint(Table("joint", i, j, lines, JOINT_KEYS)) for i, j in enumerate(given["joint"])]
+    joints = [(joint, line) for joint, line, _ in found]
+    check_connections(bodies, joints, "body")
+    carried = {j.child for j, _ in joints}
+    for body, line in bodies:
+        if body.name not in carried:
+            raise Fault(f"body {shown(body.name)}: no joint carries it", line)
+    return arranged(name, bodies, joints, {joint.child: seat for joint, _, seat in found if seat is not None}, "body")
+
+
+def _body(table: Table) -> tuple[Body, int]:
+    mass, com = table.number("mass"), table.vector("com", (0.0, 0.0, 0.0))
+    if "inertia" not in table.given and mass > 0:
+        raise Fault(f"{table.what}: has a mass and no inertia; that of a point is [0, 0, 0, 0, 0, 0]", table.line)
+    return Body(table.name, mass, com, table.inertia() if "inertia" in table.given else (0.0,) * 6), table.line
+
+
+def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
+    """The joint, its line, and the frame of the body in the joint's moving frame, where it is another one."""
+    kind = table.text("kind")
+    if kind not in MOTIONS:
+        raise table.fault("kind", f"unknown kind {shown(kind)}{near(kind, MOTIONS)} (known: {', '.join(MOTIONS)})")
+    has_axis = any(axis is None for _, axis in MOTIONS[kind])
+    joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
+    for keys, allowed in ((("axis",), has_axis), (PASSIVE_KEYS, joint.rates > 0), (LIMIT_KEYS, joint.rates == 1)):
+        for key in keys:
+            if key in table.given and not allowed:
+                raise table.fault(key, f"a {kind} joint has no {key}")
+    axis = np.array(table.vector("axis", (0.0, 0.0, 1.0)))
+    length = np.linalg.norm(axis)
+    if not length > 1e-9:
+        raise table.fault("axis", "its axis is zero")
+    joint = Joint(
+        joint.name, kind, joint.child, joint.parent, table.vector("position", (0.0, 0.0, 0.0)), flat(table.rotation("rotation")), flat(axis / length),
+        table.number("stiffness"), table.number("rest"), table.number("damping"), table.number("friction"), table.number("friction_speed", 0.1),
+        table.optional("lower"), table.optional("upper"), table.optional("effort"),
+    )  # fmt: skip
+    if joint.effort is not None and joint.effort < 0:
+        raise table.fault("effort", f"effort {joint.effort:g} is negative")
+    if "child_position" in table.given or "child_rotation" in table.given:
+        return joint, table.line, (table.rotation("child_rotation"), np.array(table.vector("child_position", (0.0, 0.0, 0.0))))
+    return joint, table.line, None
+
+
+def _refuse_unknown(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:
+    for key in given:
+        if key not in known:
+            raise Fault(f"{what}: unknown key {shown(key)}{near(key, known)} (known: {', '.join(known)})", line_of(key))

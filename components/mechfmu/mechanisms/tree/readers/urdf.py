@@ -1,0 +1,283 @@
+"""Reads URDF, the robot descriptions of ROS.
+
+What is read:
+
+    <link>      name; <inertial> with <origin>, <mass>, <inertia> (turned into the link's axes). A link without <inertial> has no mass.
+    <joint>     name, type; <parent>, <child>, <origin>, <axis> (made a unit vector; x when it is missing, as URDF says), <dynamics> damping and
+                friction, <limit> lower, upper (when one is missing it is 0; when both are missing there is no limit) and effort (0: not given).
+
+    revolute, continuous, prismatic, fixed      the kinds of multibody/tree.py; a continuous joint is a revolute one without limits
+    floating                                    kind free
+    planar                                      moves in the plane orthogonal to <axis>. Our planar joint moves along x, y and about z, so the joint's
+                                                frame is turned by the smallest rotation that takes z to the axis (for -z: half a turn about x)
+
+<mimic> couples two joints, which a tree cannot: refused. Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there)
+are kept to be drawn; meshes are not, because they are in other files. Everything else (transmission, gazebo, ...) is no business of dynamics and
+ignored, whatever it contains, and so is a shape with a mistake. The root link is the base: held (base="fixed": its inertia does not matter and is
+dropped) or carried by a free joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
+
+Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree  # type: ignore[import-untyped]
+
+from ....model.mechanism import UserError, near
+from ....multibody.tree import Body, Joint, Shape, Tree
+from .common import (
+    Fault,
+    Placed,
+    Source,
+    arranged,
+    check_connections,
+    check_count,
+    check_name,
+    contents,
+    flat,
+    from_rpy,
+    number,
+    numbers,
+    shown,
+    tidy,
+    told_to_user,
+    turned_inertia,
+)
+
+MAX_BYTES = 10_000_000
+KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar"}
+
+Element = Any  # lxml comes without types
+
+
+def read_urdf(path_or_text: Source, base: str = "fixed") -> Tree:
+    """The tree of a URDF file (or of a text that begins with "<"). base: "fixed", the root link is held, or "free", it floats."""
+    if base not in ("fixed", "free"):
+        raise UserError(f"base={shown(base)}: must be fixed or free")
+    is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
+    where, data = contents(path_or_text, is_text, MAX_BYTES)
+    with told_to_user(where):
+        robot = _parsed(data, "utf-8" if is_text else None)
+        name = robot.get("name") or (Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot")
+        return _tree(robot, check_name(name, "robot", robot.sourceline), base)
+
+
+def _parsed(data: bytes, encoding: str | None) -> Element:
+    """The root element; a document type is refused before anything it might declare can act."""
+    at = data.find(b"<!DOCTYPE")
+    if at >= 0:
+        raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
+    parser = etree.XMLParser(
+        encoding=encoding, resolve_entities=False, load_dtd=False, dtd_validation=False, attribute_defaults=False, no_network=True, huge_tree=False,
+        recover=False, remove_comments=True, remove_pis=True, collect_ids=False,
+    )  # fmt: skip
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        text = re.sub(r", line \d+, column \d+.*$", "", error.msg or "", flags=re.DOTALL)
+        raise Fault(f"is not valid XML: {shown(text) or 'it is broken'}", error.lineno or 0) from None
+    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the first look
+        raise Fault("a DOCTYPE is not allowed in a robot description", 1)
+    for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
+        raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
+    if _tag(root) != "robot":
+        raise Fault(f"is not a URDF file: its root element is <{shown(_tag(root))}>, not <robot>", root.sourceline)
+    return root
+
+
+def _tree(robot: Element, name: str, base: str) -> Tree:
+    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint")}
+    for tag, them in elements.items():
+        check_count(len(them), tag)
+    links, found = [_link(e) for e in elements["link"]], [_joint(e) for e in elements["joint"]]
+    joints = [(joint, line) for joint, line, _ in found]
+    seats = {joint.child: seat for joint, _, seat in found if seat is not None}
+    if not links:
+        raise Fault("has no link", robot.sourceline)
+    check_connections(links, joints, "link")
+
+    carried = {j.child for j, _ in joints}
+    roots = [(body, line) for body, line in links if body.name not in carried]
+    if not roots:
+        raise Fault("has no root link: its joints form a loop", joints[0][1])
+    if len(roots) > 1:
+        names = ", ".join(shown(b.name) for b, _ in roots[:5]) + (", ..." if len(roots) > 5 else "")
+        raise Fault(f"link {shown(roots[1][0].name)}: is a second root link ({names}); all but one must be the child of a joint", roots[1][1])
+    ((root, line),) = roots
+    shapes = [shape for e in elements["link"] for shape in _shapes(e)]
+    if base == "free":
+        if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
+            raise Fault(f"link {shown(root.name)}: the root link cannot float: neither it nor a link fixed to it has mass", line)
+        taken = {j.name for j, _ in joints}
+        own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
+        joints = [(Joint(own, "free", root.name), line), *joints]
+    else:
+        if len(links) == 1:
+            raise Fault(f"link {shown(root.name)}: is the only link and the base, so nothing can move; base=free lets it float", line)
+        links = [(b, at) for b, at in links if b is not root]
+        joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
+    return arranged(name, links, joints, seats, "link", shapes)
+
+
+def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
+    """The mass of a link and of all that is fixed to it."""
+    mass_of, group = {b.name: b.mass for b in bodies}, {root}
+    fixed: dict[str, list[str]] = {}
+    for joint in joints:
+        if joint.kind == "fixed":
+            fixed.setdefault(joint.parent, []).append(joint.child)
+    waiting = [root]
+    while waiting:
+        new = [c for c in fixed.get(waiting.pop(), []) if c not in group]
+        group.update(new)
+        waiting.extend(new)
+    return sum(mass_of[n] for n in group)
+
+
+def _link(element: Element) -> tuple[Body, int]:
+    line = element.sourceline
+    name = check_name(element.get("name", ""), "link", line)
+    what = f"link {shown(name)}"
+    inertial = _one(element, "inertial", what)
+    if inertial is None:
+        return Body(name), line
+    R, com = _origin(inertial, what)
+    mass = _one(inertial, "mass", what, needed=True)
+    inertia = _one(inertial, "inertia", what, needed=True)
+    m = number(_attribute(mass, "value", what), f"{what}: mass", mass.sourceline)
+    J = tuple(number(_attribute(inertia, f"i{s}", what), f"{what}: inertia i{s}", inertia.sourceline) for s in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    return Body(name, m, flat(com), turned_inertia(R, J)), line
+
+
+def _shapes(link: Element) -> list[Shape]:
+    """What can be drawn of a link."""
+    found: list[Shape] = []
+    for element in (e for tag in ("visual", "collision") for e in _all(link, tag)):
+        if found and _tag(element) == "collision":
+            break
+        try:
+            R, position = _origin(element, "")
+            for solid in (e for geometry in _all(element, "geometry") for e in geometry.iterchildren() if e.prefix is None):
+                size = _size(solid)
+                if size and min(size) > 0:
+                    found.append(Shape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
+        except Fault:
+            continue
+    return found
+
+
+def _size(solid: Element) -> tuple[float, ...]:
+    """As Shape has it; empty for anything but the three kinds."""
+    if _tag(solid) == "box":
+        return numbers(_attribute(solid, "size", ""), 3, "", solid.sourceline)
+    keys = {"cylinder": ("radius", "length"), "sphere": ("radius",)}.get(_tag(solid), ())
+    return tuple(number(_attribute(solid, key, ""), "", solid.sourceline) for key in keys)
+
+
+def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
+    """The joint, its line, and how the child's own frame stands in the joint's moving frame, where it is another one."""
+    line = element.sourceline
+    name = check_name(element.get("name", ""), "joint", line)
+    what = f"joint {shown(name)}"
+    kind = _attribute(element, "type", what)
+    if kind not in KINDS:
+        raise Fault(f"{what}: unknown type {shown(kind)}{near(kind, KINDS)} (known: {', '.join(KINDS)})", line)
+    mimic = _one(element, "mimic", what)
+    if mimic is not None:
+        other = shown(mimic.get("joint", "?"))
+        raise Fault(f"{what}: mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own", mimic.sourceline)
+    parent, child = (_attribute(_one(element, role, what, needed=True), "link", what) for role in ("parent", "child"))
+    if not parent or not child:
+        raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
+    R, position = _origin(element, what)
+    joint = Joint(name, KINDS[kind], child, parent, flat(position), flat(R))
+    if kind in ("fixed", "floating"):
+        return (joint if kind == "fixed" else _with_dynamics(joint, element, what)), line, None
+    joint = _with_dynamics(joint, element, what)
+    axis = _axis(element, what)
+    if kind == "planar":
+        Q = _z_to(axis)
+        return replace(joint, rotation=flat(R @ Q)), line, None if np.array_equal(Q, np.eye(3)) else (Q.T, np.zeros(3))
+    return _with_limits(replace(joint, axis=flat(axis)), element, what, kind), line, None
+
+
+def _with_dynamics(joint: Joint, element: Element, what: str) -> Joint:
+    dynamics = _one(element, "dynamics", what)
+    if dynamics is None:
+        return joint
+    damping, friction = (number(dynamics.get(key, "0"), f"{what}: {key}", dynamics.sourceline) for key in ("damping", "friction"))
+    return replace(joint, damping=damping, friction=friction)
+
+
+def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:
+    """Limits may be as large as a double: some writers mean "none" by that."""
+    limit = _one(element, "limit", what)
+    if limit is None:
+        return joint
+    value = {k: number(limit.get(k, "0"), f"{what}: limit {k}", limit.sourceline, largest=np.finfo(float).max) for k in ("lower", "upper", "effort")}
+    if value["effort"] < 0:
+        raise Fault(f"{what}: limit effort {value['effort']:g} is negative", limit.sourceline)
+    if kind != "continuous" and (limit.get("lower") is not None or limit.get("upper") is not None):
+        joint = replace(joint, lower=value["lower"], upper=value["upper"])
+    return replace(joint, effort=value["effort"] or None)
+
+
+def _axis(element: Element, what: str) -> np.ndarray:
+    axis = _one(element, "axis", what)
+    if axis is None:
+        return np.array([1.0, 0.0, 0.0])
+    a = np.array(numbers(_attribute(axis, "xyz", what), 3, f"{what}: axis xyz", axis.sourceline))
+    length = np.linalg.norm(a)
+    if not length > 1e-9:
+        raise Fault(f"{what}: its axis is zero", axis.sourceline)
+    return a / length
+
+
+def _z_to(axis: np.ndarray) -> np.ndarray:
+    """The smallest rotation that takes z to the axis: half turns about z and about the middle between z and the axis."""
+    middle = axis + np.array([0.0, 0.0, 1.0])
+    length = np.linalg.norm(middle)
+    if not length > 1e-9:
+        return np.diag([1.0, -1.0, -1.0])
+    h = middle / length
+    return tidy((2 * np.outer(h, h) - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0]))
+
+
+def _origin(element: Element, what: str) -> Placed:
+    origin = _one(element, "origin", what)
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    xyz, rpy = (numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy"))
+    return from_rpy(rpy), np.array(xyz)
+
+
+def _tag(element: Element) -> str:
+    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is no <joint>."""
+    return str(etree.QName(element).localname if element.prefix is None else element.tag)
+
+
+def _all(element: Element, tag: str) -> Iterator[Element]:
+    return (child for child in element.iterchildren(f"{{*}}{tag}") if child.prefix is None)
+
+
+def _one(element: Element, tag: str, what: str, needed: bool = False) -> Element:
+    found = list(_all(element, tag))
+    if len(found) > 1:
+        raise Fault(f"{what}: there is a second <{tag}>", found[1].sourceline)
+    if needed and not found:
+        raise Fault(f"{what}: <{_tag(element)}> has no <{tag}>", element.sourceline)
+    return found[0] if found else None
+
+
+def _attribute(element: Element, name: str, what: str) -> str:
+    value = element.get(name)
+    if value is None:
+        raise Fault(f"{what}: <{_tag(element)}> has no {name}", element.sourceline)
+    return str(value)

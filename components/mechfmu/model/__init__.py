@@ -1,0 +1,12 @@
+"""What a mechanism is: the contract, the table of its variables, units, drawing, errors."""
+
+from .errors import ModelError as ModelError
+from .errors import UserError as UserError
+from .errors import near as near
+from .mechanism import Array as Array
+from .mechanism import Caution as Caution
+from .mechanism import Mechanism as Mechanism
+from .mechanism import Note as Note
+from .mechanism import Option as Option
+from .variables import Role as Role
+from .variables import Row as Row

@@ -1,0 +1,292 @@
+"""What a mechanism is: options, one table of variables, and a handful of pure functions of flat NumPy arrays.
+
+    initial(p)               -> x, d         the start state, from the start parameters
+    rates(t, x, d, u, p)     -> dx/dt
+    outputs(t, x, d, u, p)   -> y
+    guards(t, x, d, u, p)    -> g            event indicators: an event is a fall through zero
+    jump(t, x, d, u, p, k)   -> x, d         what event k does
+    project(x, d, p)         -> x            back onto the constraints
+    requirements(p)          -> r            every element must be positive; `requirement_texts` says why (a `Caution`: otherwise a warning)
+
+The functions are called with numbers by one engine and with symbols by another, so they contain no `if` on a value (use
+`np.where`), no assignment into arrays, and no `math.` functions. They know neither engines nor packagers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .drawing import Drawing, from_strokes
+from .errors import Mistake, explained
+from .errors import UserError as UserError  # mechanisms take it from here
+from .errors import near as near
+from .units import in_unit, unit
+from .variables import Row, Scalar, Table
+
+TRUTH = {"true": 1, "false": 0}  # the words of a Boolean
+
+Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
+
+
+class Caution(str):
+    """A requirement that need not be met: when it is not, the text is a warning."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A choice made when a mechanism is built (it changes the equations), unlike a parameter (it changes numbers)."""
+
+    name: str
+    default: Any
+    description: str
+    choices: tuple[str, ...] = ()
+    above: float | None = None
+    min: int | None = None
+    max: int | None = None
+
+    def read(self, value: Any) -> Any:
+        """`value` (perhaps text from a command line) as this option's type, or a UserError."""
+        kind = type(self.default)
+        if self.choices:
+            if value not in self.choices:
+                raise UserError(f"option {self.name}={value}: must be one of {', '.join(self.choices)}")
+            return value
+        if kind is str:
+            return str(value)
+        if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
+            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}")
+        try:
+            number = kind(value)
+        except (TypeError, ValueError):
+            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}") from None
+        if not np.isfinite(number):
+            raise UserError(f"option {self.name}={value}: must be finite")
+        if self.min is not None and number < self.min:
+            raise UserError(f"option {self.name}={value}: must be at least {self.min}")
+        if self.max is not None and number > self.max:
+            raise UserError(f"option {self.name}={value}: must be at most {self.max}")
+        if self.above is not None and number <= self.above:
+            raise UserError(f"option {self.name}={value}: must be greater than {self.above:g}")
+        return number
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the user is told when a guard falls; `stop`: the simulation cannot go on from there; `only_at_start`: told when initialization ends, not later."""
+
+    text: str
+    stop: bool = False
+    only_at_start: bool = False
+
+
+_KINDS = {int: "a whole number", float: "a number"}
+
+SOLVER_ROWS = (
+    Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
+        "1", start=1e-6, min=1e-13, max=1e-2),
+    Row("method", "solver.method", "parameter", "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
+        start=3, min=1, max=3, kind="Integer", items=("explicit", "implicit", "automatic")),
+    Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
+)  # fmt: skip
+
+
+class Mechanism(ABC):
+    """Base of all mechanisms. A subclass lives in a folder of its own under `mechanisms/` and is found there by its `key`."""
+
+    key: ClassVar[str]  # link_chain: the folder, and the name on the command line
+    title: ClassVar[str]  # one line for lists and the FMU's description
+    option_list: ClassVar[tuple[Option, ...]] = ()
+    stop_time: ClassVar[float] = 10.0  # default experiment
+    step_size: ClassVar[float] = 0.01
+    requirement_texts: tuple[str, ...] = ()
+
+    def __init__(self, **options: Any):
+        known = {o.name: o for o in self.option_list}
+        for name in options:
+            if name not in known:
+                raise UserError(f"{self.key} has no option {name}; it has: {', '.join(known) or 'none'}")
+        self.options = {name: option.read(options.get(name, option.default)) for name, option in known.items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={_brief(v)}' for k, v in self.options.items())})"
+
+    @property
+    def name(self) -> str:
+        """The FMU's model name and identifier."""
+        return type(self).__name__
+
+    @cached_property
+    def table(self) -> Table:
+        with explained(type(self)):
+            rows = self.rows()
+            if not isinstance(rows, (tuple, list)) or not all(isinstance(row, Row) for row in rows):
+                raise Mistake("rows must return a tuple of Row", self.rows)
+            try:
+                return Table((*rows, *SOLVER_ROWS))
+            except Mistake as mistake:
+                raise Mistake(str(mistake), self.rows) from None
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the mechanism's own files lie (about.html, icon.png)."""
+        return Path(str(sys.modules[type(self).__module__].__file__)).parent
+
+    # --- what a mechanism must define ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of its table."""
+
+    @abstractmethod
+    def initial(self, p: Array) -> tuple[Array, Array]: ...
+
+    @abstractmethod
+    def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array: ...
+
+    @abstractmethod
+    def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array: ...
+
+    # --- what a smooth, unconstrained mechanism need not define -------------------------------------------------------
+
+    guard_count: int = 0
+    guard_notes: Mapping[int, Note] = {}
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.zeros(0)
+
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+        return x, d
+
+    def project(self, x: Array, d: Array, p: Array) -> Array:
+        return x
+
+    def requirements(self, p: Array) -> Array:
+        return np.zeros(0)
+
+    def strokes(self, value: Any) -> list[tuple[Array, Array]]:
+        """How to draw it in a plane: polylines (x, y) in metres from `value(name) -> number`. Empty: it cannot be drawn."""
+        return []
+
+    def drawing(self, value: Any) -> Drawing:
+        """How to draw it with all there is to see: in space, with solids, with forces. Without it: the strokes."""
+        strokes = self.strokes(value)
+        for k, stroke in enumerate(strokes, start=1):
+            if len(stroke) != 2 or np.shape(stroke[0]) != np.shape(stroke[1]) or np.ndim(stroke[0]) != 1:
+                raise Mistake(f"stroke {k}: must be a pair x, y of arrays of the same length", self.strokes)
+        return from_strokes(strokes)
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    def start(self, values: Mapping[str, float | str] | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
+        u, p = self.table.defaults("input"), self.table.defaults("parameter")
+        for scalar, number in self.settings(values or {}):
+            (u if scalar.role == "input" else p)[scalar.index] = number
+        with explained(type(self)):
+            self.refuse_bad(p)
+            x, d = self.initial(p)
+        return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
+
+    def settings(self, values: Mapping[str, float | str]) -> list[tuple[Scalar, float]]:
+        """The parameters and inputs that `values` names, checked."""
+        found = []
+        for name, value in values.items():
+            scalar = self.table.by_name.get(name)
+            if scalar is None:
+                raise UserError(f"{self.name} has no variable {name}{near(name, self.table.by_name)}")
+            if scalar.role not in ("parameter", "input"):
+                raise UserError(f"{name} cannot be set: only parameters and inputs can")
+            if value in scalar.row.items:
+                value = 1 + scalar.row.items.index(str(value))
+            try:
+                if scalar.row.kind == "Boolean":
+                    value = TRUTH.get(str(value).lower(), value)
+                number = in_unit(value, unit(scalar.unit)) if isinstance(value, str) else float(value)
+            except UserError as error:
+                raise UserError(f"{name} = {value}: {error}") from None
+            except (TypeError, ValueError):
+                allowed = f"one of {', '.join(scalar.row.items)}" if scalar.row.items else "true or false" if scalar.row.kind == "Boolean" else "a number"
+                raise UserError(f"{name} = {value}: must be {allowed}") from None
+            if complaint := scalar.complaint(number):
+                raise UserError(complaint)
+            found.append((scalar, number))
+        return found
+
+    def check_drawing(self, values: Mapping[str, float | str] | None = None) -> None:
+        """ModelError when the drawing at the start cannot be made, because of a misspelt name, say."""
+        t, x, d, u, p = self.start(values)
+        flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
+        known = {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
+        with explained(type(self)):
+            self.drawing(lambda name: named(known, name))
+
+    def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
+        """UserError when a parameter is outside its limits or the parameters do not fit together; the cautions that are not met."""
+        for scalar in self.table.of("parameter"):
+            if complaint := scalar.complaint(float(p[scalar.index])):
+                raise UserError(complaint)
+        values = self.requirements(p) if requirements is None else requirements
+        unmet = [text for value, text in zip(values, self.requirement_texts, strict=True) if not value > 0]
+        for text in unmet:
+            if not isinstance(text, Caution):
+                raise UserError(text)
+        return unmet
+
+
+def named(values: Mapping[str, Any], name: str) -> Any:
+    """values[name] for a drawing; a Mistake when there is no such variable."""
+    if name not in values:
+        raise Mistake(f"there is no variable {name}{near(name, values)}")
+    return values[name]
+
+
+def _brief(value: Any) -> str:
+    """The repr of an option; of a long text, such as a tree as JSON, its beginning and a number that differs where the texts differ."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:30]}...' #{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def check_class(kind: type[Mechanism], key: str) -> None:
+    """ModelError when a class cannot be the mechanism of the folder `key`: functions, their arguments, key and title."""
+    with explained(kind):
+        where = _First(kind)
+        for name in sorted(kind.__abstractmethods__):
+            own = [n for n, f in vars(kind).items() if callable(f)]
+            raise Mistake(f"class {kind.__name__} has no function {_called(name)}{near(name, own)}", where)
+        for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
+            if not isinstance(getattr(kind, name, None), str):
+                raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)
+        if kind.key != key:
+            raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
+        for name, function in vars(kind).items():
+            contract = getattr(Mechanism, name, None)
+            if inspect.isfunction(function) and inspect.isfunction(contract) and len(found := _arguments(function)) < len(_arguments(contract)):
+                raise Mistake(f"def {name}({', '.join(found)}): must be {_called(name)}", function)
+
+
+class _First:
+    """Stands for the line in which a class begins."""
+
+    def __init__(self, kind: type):
+        self.__code__ = SimpleNamespace(co_filename=inspect.getfile(kind), co_firstlineno=inspect.getsourcelines(kind)[1])
+
+    def __call__(self) -> None: ...
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+
+
+def _called(name: str) -> str:
+    return f"{name}({', '.join(_arguments(getattr(Mechanism, name)))})"

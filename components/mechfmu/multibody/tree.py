@@ -1,0 +1,280 @@
+"""A tree of bodies and joints: plain data, checked, and its translation into frames and elementary motions.
+
+A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the frame of its parent
+body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical joints move about or along `axis`, the other
+kinds about and along the coordinate axes of the joint.
+
+    kind            motions                                      coordinates                    rates
+    fixed           -                                            -                              -
+    revolute        turn about the axis                          angle                          its derivative
+    prismatic       slide along the axis                         length                         its derivative
+    cylindrical     slide along the axis, turn about it          length, angle                  derivatives
+    universal       turns about x, y                             two angles                     derivatives
+    planar          slides along x, y, turn about z              two lengths, angle             derivatives
+    euler_zxz, cardan_xyz, cardan_zyx                            three angles                   derivatives
+    spherical       ball                                         quaternion (w, x, y, z)        angular velocity, child axes
+    free            slides along x, y, z, ball                   three lengths, quaternion      derivatives, angular velocity
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .mobility import inertia_matrix, singular_frame
+from .separate_bodies import BASE, Frame
+
+MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
+    "fixed": (("fixed", 2),),
+    "revolute": (("turn", None),),
+    "prismatic": (("slide", None),),
+    "cylindrical": (("slide", None), ("turn", None)),
+    "universal": (("turn", 0), ("turn", 1)),
+    "planar": (("slide", 0), ("slide", 1), ("turn", 2)),
+    "euler_zxz": (("turn", 2), ("turn", 0), ("turn", 2)),
+    "cardan_xyz": (("turn", 0), ("turn", 1), ("turn", 2)),
+    "cardan_zyx": (("turn", 2), ("turn", 1), ("turn", 0)),
+    "spherical": (("ball", 2),),
+    "free": (("slide", 0), ("slide", 1), ("slide", 2), ("ball", 2)),
+}
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
+SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+class ModelError(ValueError):
+    """A tree that cannot be; the message names the element."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """mass [kg]; com [m] in the body's frame; inertia [kg m2] about the mass centre in the body's axes: xx, yy, zz, xy, xz, yz."""
+
+    name: str
+    mass: float = 0.0
+    com: tuple[float, ...] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Carries the body `child`. Stiffness, damping and friction act on every rate of the joint alike; limits on its one coordinate."""
+
+    name: str
+    kind: str
+    child: str
+    parent: str = ""  # a body; empty: the base
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = IDENTITY  # rows one after the other: joint components to parent components
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_speed: float = 0.1
+    lower: float | None = None
+    upper: float | None = None
+    effort: float | None = None
+
+    @property
+    def coordinates(self) -> int:
+        return sum({"fixed": 0, "ball": 4}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+
+    @property
+    def rates(self) -> int:
+        return sum({"fixed": 0, "ball": 3}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is seen of a body: no business of dynamics. kind and size as in model/drawing.py; position and rotation in the body's frame."""
+
+    body: str  # empty: the base
+    kind: Literal["box", "cylinder", "sphere"]
+    size: tuple[float, ...]
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = IDENTITY
+
+
+@dataclass(frozen=True)
+class Tree:
+    """bodies[i] hangs by joints[i]; parents come before their children."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    shapes: tuple[Shape, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Tree {self.name}: {len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom, {len(self.shapes)} shapes>"
+
+    def to_json(self) -> str:
+        fields = asdict(self)
+        return json.dumps(fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> Tree:
+        data = json.loads(text)
+
+        def made(cls: Any, fields: dict[str, Any]) -> Any:
+            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+
+        shapes = tuple(made(Shape, s) for s in data.get("shapes", ()))
+        return Tree(data["name"], tuple(made(Body, b) for b in data["bodies"]), tuple(made(Joint, j) for j in data["joints"]), shapes)
+
+    def check(self) -> None:
+        """ModelError unless the tree is one, and physical."""
+        if not self.bodies:
+            raise ModelError("there is no body")
+        for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
+            name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+            if count > 1:
+                raise ModelError(f"{what} {name}: there are two of this name")
+            for name in names:
+                if not NAME.fullmatch(name):
+                    raise ModelError(f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore")
+        if [j.child for j in self.joints] != [b.name for b in self.bodies]:
+            raise ModelError("every body must hang by one joint, in the same order")
+        known = {""}
+        for joint, body in zip(self.joints, self.bodies, strict=True):
+            if joint.kind not in MOTIONS:
+                raise ModelError(f"joint {joint.name}: unknown kind {joint.kind} (known: {', '.join(MOTIONS)})")
+            if joint.parent not in known:
+                raise ModelError(f"joint {joint.name}: its parent {joint.parent} does not come before it")
+            known.add(body.name)
+            _check_joint(joint)
+            _check_body(body)
+        if not any(joint.rates for joint in self.joints):
+            raise ModelError("no joint of the tree can move: every joint is fixed")
+        self._check_moved_mass()
+        self._check_mobility()
+        for shape in self.shapes:
+            _check_shape(shape, known)
+
+    def _check_moved_mass(self) -> None:
+        """Every joint that can move must carry mass."""
+        carried = {b.name: b.mass for b in self.bodies}
+        for joint in reversed(self.joints):
+            if joint.rates and not carried[joint.child] > 0:
+                raise ModelError(f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass")
+            if joint.parent:
+                carried[joint.parent] += carried[joint.child]
+
+    def _check_mobility(self) -> None:
+        """Every joint that can move must have inertia against its motion, somewhere at least."""
+        frames, at, turns = self.frames()
+        inertias = []
+        for body, W in zip(self.bodies, turns, strict=True):
+            xx, yy, zz, xy, xz, yz = body.inertia
+            inertias.append(inertia_matrix(body.mass, W.T @ np.array(body.com), W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W))
+        frame = singular_frame(frames, inertias)
+        if frame is not None:
+            joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
+            raise ModelError(
+                f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on the joint's axis "
+                f"and no inertia about it, or another joint does the same with no inertia between them"
+            )
+
+    def frames(self) -> tuple[list[Frame], list[int], list[np.ndarray]]:
+        """Frames and motions; the frame of each body; and for each body the rotation W from that frame's axes to the body's own axes.
+
+        A joint about a skew axis turns about z of a frame of its own, so that all motions are about coordinate axes.
+        """
+        frames: list[Frame] = []
+        at: dict[str, int] = {"": BASE}
+        turn: dict[str, np.ndarray] = {"": np.eye(3)}
+        q = v = 0
+        for i, joint in enumerate(self.joints):
+            W, own_axis = _aligned(np.array(joint.axis)) if any(a is None for _, a in MOTIONS[joint.kind]) else (np.eye(3), 2)
+            outer = turn[joint.parent]
+            placement = outer.T @ np.reshape(joint.rotation, (3, 3)) @ W, outer.T @ np.array(joint.position)
+            parent = at[joint.parent]
+            motions = MOTIONS[joint.kind]
+            for number, (motion, axis) in enumerate(motions):
+                R0, r = placement if number == 0 else (np.eye(3), np.zeros(3))
+                last = number == len(motions) - 1
+                frames.append(Frame(parent, _clean(R0), _clean(r), motion, own_axis if axis is None else axis, q, v, i if last else None))  # type: ignore[arg-type]
+                parent = len(frames) - 1
+                q += {"fixed": 0, "ball": 4}.get(motion, 1)
+                v += frames[-1].rates
+            at[joint.child], turn[joint.child] = parent, W
+        return frames, [at[b.name] for b in self.bodies], [turn[b.name] for b in self.bodies]
+
+
+def _aligned(axis: np.ndarray) -> tuple[np.ndarray, int]:
+    """A rotation W and a coordinate axis k with W e_k = axis; for coordinate axes W has only zeros and ones."""
+    axis = axis / np.linalg.norm(axis)
+    k = int(np.argmax(np.abs(axis)))
+    if np.isclose(axis[k], 1.0, rtol=0, atol=1e-12):
+        return np.eye(3), k
+    if np.isclose(axis[k], -1.0, rtol=0, atol=1e-12):
+        return np.diag([-1.0 if i in (k, (k + 1) % 3) else 1.0 for i in range(3)]), k
+    x = np.cross(np.eye(3)[(k + 1) % 3], axis)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1), 2
+
+
+def _clean(a: np.ndarray) -> np.ndarray:
+    """Rounding noise of products of rotations would cost operations: -1e-17 becomes 0, 0.9999999999999999 becomes 1."""
+    rounded = np.round(a)
+    return np.where(np.abs(a - rounded) < 1e-14, rounded, a) + 0.0
+
+
+def _check_joint(joint: Joint) -> None:
+    _check_lengths(f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3))
+    numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping, joint.friction, joint.friction_speed]
+    numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
+    if not np.all(np.isfinite(numbers)):
+        raise ModelError(f"joint {joint.name}: a number is not finite")
+    R = np.reshape(joint.rotation, (3, 3))
+    if not np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) or np.linalg.det(R) < 0:
+        raise ModelError(f"joint {joint.name}: its rotation is no rotation matrix")
+    if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
+        raise ModelError(f"joint {joint.name}: its axis is zero")
+    for name in ("stiffness", "damping", "friction"):
+        if getattr(joint, name) < 0:
+            raise ModelError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
+    if not joint.friction_speed > 0:
+        raise ModelError(f"joint {joint.name}: friction_speed {joint.friction_speed:g} must be greater than 0")
+    if joint.lower is not None and joint.upper is not None and joint.lower > joint.upper:
+        raise ModelError(f"joint {joint.name}: its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}")
+
+
+def _check_body(body: Body) -> None:
+    _check_lengths(f"body {body.name}", com=(body.com, 3), inertia=(body.inertia, 6))
+    if not np.all(np.isfinite([body.mass, *body.com, *body.inertia])):
+        raise ModelError(f"body {body.name}: a number is not finite")
+    if body.mass < 0:
+        raise ModelError(f"body {body.name}: mass {body.mass:g} is negative")
+    xx, yy, zz, xy, xz, yz = body.inertia
+    if body.mass == 0:
+        if any(body.inertia):
+            raise ModelError(f"body {body.name}: inertia without mass")
+        return
+    principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
+    if principal[0] < -slack:
+        raise ModelError(f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})")
+    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
+        raise ModelError(f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})")
+
+
+def _check_shape(shape: Shape, bodies: set[str]) -> None:
+    if shape.body not in bodies or shape.kind not in SIZES:
+        raise ModelError(f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}")
+    what = f"body {shape.body}: a {shape.kind}"
+    _check_lengths(what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9))
+    if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
+        raise ModelError(f"{what}: its numbers must be finite, its size not negative")
+
+
+def _check_lengths(what: str, **lists: tuple[tuple[float, ...], int]) -> None:
+    for name, (numbers, count) in lists.items():
+        if len(numbers) != count:
+            raise ModelError(f"{what}: {name} must be {count} numbers")

@@ -1,1 +1,0 @@
-"""From a mechanism to a file: modelDescription, documentation, the Python FMU."""

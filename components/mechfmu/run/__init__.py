@@ -1,1 +1,0 @@
-"""Running mechanisms and FMUs, and looking at what they did."""

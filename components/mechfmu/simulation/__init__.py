@@ -1,0 +1,1 @@
+"""Running mechanisms and FMUs: engines, integration, results."""

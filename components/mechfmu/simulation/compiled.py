@@ -1,0 +1,193 @@
+"""The c engine: a mechanism compiled to machine code for this computer, once, kept in a cache and loaded with ctypes.
+
+`CEngine` offers the functions of the contract; `CompiledInstance` is the whole runtime of the native FMU, solver included, behind the same
+methods as `Instance`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..codegen.c_model import model_c
+from ..codegen.cache import cached_library
+from ..codegen.compiler import PLATFORMS, compile_library, default_compiler, host_platform
+from ..codegen.sources import NATIVE, c_sources, fmu_source
+from ..model import Mechanism, UserError
+from ..model.variables import Scalar
+from .integration import IntegrationError
+
+GUID = "engine"
+
+
+@lru_cache(maxsize=64)
+def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
+    mechanism = mechanism_type(**dict(options))
+    compiler, host = default_compiler(), host_platform()
+    files = c_sources(*NATIVE)
+    files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
+    digest = hashlib.sha256("\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:24]
+
+    def make(target: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="mechfmu_c_") as folder:
+            for name, text in files.items():
+                (Path(folder) / name).write_text(text)
+            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, host, compiler)
+
+    with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
+        return ctypes.CDLL(str(file))
+
+
+def library(mechanism: Mechanism) -> ctypes.CDLL:
+    """The compiled mechanism; mechanisms of one kind with equal options share it."""
+    return _library(type(mechanism), tuple(mechanism.options.items()))
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+class CEngine:
+    """The functions of the contract in machine code."""
+
+    def __init__(self, mechanism: Mechanism):
+        self._library = library(mechanism)
+        table = mechanism.table
+        self._library.engine_work.restype = ctypes.c_size_t
+        self._work = np.zeros(self._library.engine_work() + 1)
+        self._point = {name: np.zeros(size + 1) for name, size in
+                       {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}.items()}  # fmt: skip
+        self._sizes = {"x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size, "y": table.y.size,
+                       "g": mechanism.guard_count, "r": len(mechanism.requirement_texts)}  # fmt: skip
+        self._pointers = [_pointer(a) for a in self._point.values()]
+        self._last = _pointer(self._work)
+
+    def _call(self, name: str, results: Sequence[str], **values: Any) -> list[np.ndarray]:
+        for key, value in values.items():
+            array = self._point[key]
+            array[: array.size - 1] = value
+        out = [np.zeros(self._sizes[r] + 1) for r in results]
+        getattr(self._library, f"engine_{name}")(*self._pointers, *(_pointer(o) for o in out), self._last)
+        return [o[:-1] for o in out]
+
+    def initial(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
+        x, d = self._call("initial", "xd", p=p)
+        return x, d
+
+    def rates(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._call("rates", "x", t=t, x=x, d=d, u=u, p=p)[0]
+
+    def outputs(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._call("outputs", "y", t=t, x=x, d=d, u=u, p=p)[0]
+
+    def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
+        return self._call("guards", "g", t=t, x=x, d=d, u=u, p=p)[0]
+
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        self._library.engine_choose(self._last, ctypes.c_size_t(k))
+        x, d = self._call("jump", "xd", t=t, x=x, d=d, u=u, p=p)
+        return x, d
+
+    def project(self, x: Any, d: Any, p: Any) -> np.ndarray:
+        return self._call("project", "x", x=x, d=d, p=p)[0]
+
+    def requirements(self, p: Any) -> np.ndarray:
+        return self._call("requirements", "r", p=p)[0]
+
+    def tangent(self, t: Any, x: Any, d: Any, u: Any, p: Any, t_dot: float, x_dot: Any, u_dot: Any, p_dot: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Derivative of (rates, outputs) along the direction (t_dot, x_dot, u_dot, p_dot)."""
+        seeds = [np.ascontiguousarray(np.append(s, 0.0), dtype=float) for s in (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)]
+        for key, value in zip("txdup", (t, x, d, u, p), strict=True):
+            array = self._point[key]
+            array[: array.size - 1] = value
+        dx, y = np.zeros(self._sizes["x"] + 1), np.zeros(self._sizes["y"] + 1)
+        self._library.engine_tangent(*self._pointers, *(_pointer(s) for s in seeds), _pointer(dx), _pointer(y), self._last)
+        return dx[:-1], y[:-1]
+
+
+# --- the whole runtime ------------------------------------------------------------------------------------------------
+
+_LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class _Callbacks(ctypes.Structure):
+    _fields_ = [("logger", _LOGGER), ("allocate", ctypes.c_void_p), ("free", ctypes.c_void_p), ("finished", ctypes.c_void_p), ("environment", ctypes.c_void_p)]
+
+
+class CompiledInstance:
+    """A mechanism being simulated by the native runtime: set, initialize, step, get, as Instance does."""
+
+    def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None):
+        self.mechanism, self.table = mechanism, mechanism.table
+        self._fmi = library(mechanism)
+        self._fmi.fmi2Instantiate.restype = ctypes.c_void_p
+        self._fmi.fmi2DoStep.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
+        self._message = ""
+        self._callbacks = _Callbacks(logger=_LOGGER(self._log))  # kept alive as long as the instance
+        component = self._fmi.fmi2Instantiate(mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 1)
+        if not component:
+            raise UserError(self._message)
+        self._component = ctypes.c_void_p(component)
+        self._references = {s.name: i for i, s in enumerate(self.table.scalars)}
+        self._getters: dict[tuple[Scalar, ...], tuple[np.ndarray, np.ndarray]] = {}
+        settings = mechanism.settings(start or {})
+        self.set([s for s, _ in settings], [v for _, v in settings])
+
+    def __del__(self) -> None:
+        if component := getattr(self, "_component", None):
+            self._fmi.fmi2FreeInstance(component)
+
+    def _log(self, environment: Any, name: bytes, status: int, category: bytes, message: bytes) -> None:
+        self._message = message.decode(errors="replace")
+
+    def _do(self, status: int) -> None:
+        if status == 1:
+            warnings.warn(self._message, RuntimeWarning, stacklevel=3)
+        elif status == 2:
+            raise IntegrationError(self._message)
+        elif status:
+            raise UserError(self._message)
+
+    def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
+        for scalar, value in zip(scalars, values, strict=True):
+            reference = ctypes.c_uint(self._references[scalar.name])
+            if scalar.row.kind == "Real":
+                self._do(self._fmi.fmi2SetReal(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(ctypes.c_double(value))))
+            else:
+                call = self._fmi.fmi2SetBoolean if scalar.row.kind == "Boolean" else self._fmi.fmi2SetInteger
+                self._do(call(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(ctypes.c_int(int(value)))))
+
+    def get(self, scalars: Sequence[Scalar]) -> list[float]:
+        reals = tuple(s for s in scalars if s.row.kind == "Real")
+        if reals not in self._getters:
+            self._getters[reals] = np.array([self._references[s.name] for s in reals], dtype=np.uint32), np.zeros(len(reals))
+        references, values = self._getters[reals]
+        self._do(self._fmi.fmi2GetReal(self._component, _pointer(references), ctypes.c_size_t(len(reals)), _pointer(values)))
+        if len(reals) == len(scalars):
+            return values.tolist()
+        found = iter(values.tolist())
+        return [next(found) if s.row.kind == "Real" else self._get_int(s) for s in scalars]
+
+    def _get_int(self, scalar: Scalar) -> float:
+        value, reference = ctypes.c_int(), ctypes.c_uint(self._references[scalar.name])
+        call = self._fmi.fmi2GetBoolean if scalar.row.kind == "Boolean" else self._fmi.fmi2GetInteger
+        self._do(call(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(value)))
+        return float(value.value)
+
+    def initialize(self, start_time: float = 0.0, tolerance: float | None = None) -> None:
+        self._do(self._fmi.fmi2SetupExperiment(
+            self._component, int(tolerance is not None), ctypes.c_double(tolerance or 0.0), ctypes.c_double(start_time), 0, ctypes.c_double(0.0)
+        ))  # fmt: skip
+        self._do(self._fmi.fmi2EnterInitializationMode(self._component))
+        self._do(self._fmi.fmi2ExitInitializationMode(self._component))
+
+    def step(self, t: float, h: float) -> None:
+        self._do(self._fmi.fmi2DoStep(self._component, t, h, 1))

@@ -1,0 +1,116 @@
+"""The result of a simulation: time, named signals with units, and ways to look at them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..atomic_file import whole
+from ..model import Mechanism, UserError, near
+from ..model.mechanism import named
+from ..model.units import unit as unit_of
+from .scene import Absent, Scene
+
+TABLES = (".csv", ".parquet", ".mat")
+
+
+def refuse_table(file: str | Path) -> None:
+    """UserError when results are not written into files of this kind."""
+    if Path(file).suffix not in TABLES:
+        raise UserError(f"cannot write {file}: the file must end in {' or '.join(TABLES)}")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a signal is shown to a person: shown value = factor * value + offset, in `unit`."""
+
+    unit: str = ""
+    factor: float = 1.0
+    offset: float = 0.0
+    own: str = ""  # the unit of the value itself, where that is another one
+
+
+def shown(unit: str) -> Shown:
+    """How signals of one of our own units are shown."""
+    display = unit_of(unit).preferred_display
+    return Shown(display, unit_of(unit).display[display], own=unit) if display else Shown("" if unit == "1" else unit)
+
+
+@dataclass(frozen=True)
+class Result:
+    """`result.t`, `result["tip.x"]`, `result.names`; `plot`, `animate`, `to_csv`."""
+
+    title: str
+    t: np.ndarray
+    signals: Mapping[str, np.ndarray]
+    shown: Mapping[str, Shown]
+    constants: Mapping[str, float] = field(default_factory=dict)
+    mechanism: Mechanism | Scene | Absent | None = None  # what can be drawn
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
+
+    def __repr__(self) -> str:
+        end = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
+        return f"<Result of {self.title}: {len(self.t)} points{end}, {len(self.signals)} signals>"
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.signals)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            return self.signals[name]
+        except KeyError:
+            raise UserError(f"the result has no signal {name}{near(name, self.signals)}") from None
+
+    def at(self, i: int) -> Callable[[str], float]:
+        """The values of sample i by name, inputs and parameters included."""
+        series = {**self.inputs, **self.signals}
+        return lambda name: float(series[name][i]) if name in series else float(named(self.constants, name))
+
+    def until(self, t: float) -> Result:
+        """The part of the result that ends at time t."""
+        keep = self.t <= t
+        signals, inputs = ({n: s[keep] for n, s in series.items()} for series in (self.signals, self.inputs))
+        return replace(self, t=self.t[keep], signals=signals, inputs=inputs)
+
+    def to_csv(self, file: str | Path) -> Path:
+        """Write time and all signals, in SI units, with enough digits to read back the same numbers."""
+        path = Path(file)
+        with whole(path) as target, target.open("w", newline="", encoding="utf-8") as stream:
+            rows = csv.writer(stream, lineterminator="\n")
+            rows.writerow(["time", *self.names])
+            rows.writerows([repr(float(v)) for v in row] for row in zip(self.t, *self.signals.values(), strict=True))
+        return path
+
+    def save(self, file: str | Path) -> Path:
+        """Write time and all signals as .csv, .parquet, or .mat (MATLAB, Octave: names become legal ones, `names` has the true ones)."""
+        path = Path(file)
+        refuse_table(path)
+        if path.suffix == ".csv":
+            return self.to_csv(path)
+        columns = {"time": self.t, **self.signals}
+        with whole(path) as target:
+            if path.suffix == ".parquet":
+                pyarrow, parquet = _pyarrow()
+                parquet.write_table(pyarrow.table(columns), target)
+            else:
+                from scipy.io import savemat
+
+                legal = {re.sub(r"\W+", "_", name).strip("_"): values for name, values in columns.items()}
+                savemat(target, {**legal, "names": np.array(list(columns), dtype=object)}, long_field_names=True)
+        return path
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError("Parquet files need pyarrow: pip install pyarrow") from None
+    return pyarrow, parquet

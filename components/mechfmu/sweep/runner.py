@@ -1,0 +1,309 @@
+"""Many runs of one FMU in one process. Each is, call by call, the run that `mechfmu simulate` makes with FMPy.
+
+An FMU of ours is loaded once and reset for each run. Any other one is loaded and instantiated anew for each run: fmi2Reset, a saved state or a second
+instance may keep something of the run before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import weakref
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+from fmpy import fmi2, simulation
+
+from ..model import UserError, near
+from ..simulation.fmu_messages import WARNING, listener
+from ..simulation.simulate import (
+    communication_points,
+    input_signals,
+    mechanism_of,
+    reaches,
+    read_description,
+    run_tolerance,
+    start_time,
+    start_value,
+    times,
+    unit_name,
+)
+from .specification import INPUTS, KEPT, Spec
+
+ERROR, FATAL = 3, 4  # statuses of FMI
+_WHOLE = ("Integer", "Enumeration", "Boolean")
+
+_DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
+_ENGINE_RUN = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p)
+_GET_REAL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+
+
+def check_spec(spec: Spec, fmu: str | Path) -> None:
+    """UserError unless the FMU has everything that the sweep varies, sets and records."""
+    description = read_description(fmu)
+    if description.fmiVersion != "2.0" or description.coSimulation is None:
+        raise UserError(f"{fmu} cannot be swept: it is not an FMI 2.0 FMU for Co-Simulation")
+    variables = {v.name: v for v in description.modelVariables}
+    own = [name for name in spec.names if not (spec.inputs and name == INPUTS)]
+    for name in (*spec.record, *own, *spec.set):
+        if name not in variables:
+            raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+    for name in spec.record:
+        if variables[name].type == "String":
+            raise UserError(f"{name} cannot be recorded: it is a text")
+    for name, value in spec.set.items():
+        _proper(variables[name], value, variables)
+    for name, column in zip(spec.names, spec.cases().T, strict=True):
+        if name in own:
+            numbers = variables[name].type == "Real" and name not in spec.texts  # then all that could be wrong with one is wrong with the first
+            for value in spec.shown(name, column[:1] if numbers else np.unique(column)):
+                _proper(variables[name], value, variables)
+    for label, table in spec.inputs.items():
+        input_signals(table, variables, {}, f"inputs {label}")
+    start, variable_step = start_time(description), description.coSimulation.canHandleVariableCommunicationStepSize
+    times(start, spec.stop, spec.step)
+    if not variable_step and not reaches(communication_points(start, spec.stop, spec.step, False)[-1], spec.stop, spec.step):
+        raise UserError(
+            f"{Path(fmu).name} has a fixed communication step (canHandleVariableCommunicationStepSize is false): "
+            f"the time from {start:g} s to {spec.stop:g} s must be a multiple of the step {spec.step:g} s"
+        )
+
+
+def _proper(variable: Any, value: Any, names: Mapping[str, Any] | None = None) -> Any:
+    """A value of a case as the FMU wants it, or UserError."""
+    if variable.type in _WHOLE and isinstance(value, float):
+        if not value.is_integer():
+            raise UserError(f"{variable.name} = {value:g}: must be a whole number")
+        value = int(value)
+    return start_value(variable, value, names or ())
+
+
+def units_of(fmu: str | Path) -> dict[str, str]:
+    return {v.name: unit_name(v) for v in read_description(fmu).modelVariables}
+
+
+def is_ours(fmu: str | Path) -> bool:
+    """Whether mechfmu built this FMU."""
+    with zipfile.ZipFile(fmu) as archive:
+        return "resources/model.json" in archive.namelist()
+
+
+class RunError(RuntimeError):
+    """A run failed; `status` is that of the FMI call."""
+
+    def __init__(self, text: str, status: int = ERROR):
+        super().__init__(text)
+        self.status = status
+
+
+class Course:
+    """What runs have in common that communicate at the same points: the steps, and memory for the recorded variables at each point."""
+
+    def __init__(self, points: np.ndarray, recorded: Sequence[Any]):
+        self.points, self.recorded = points, recorded
+        self.steps = [(k, t, t_next - t) for k, (t, t_next) in enumerate(pairwise(points.tolist()), 1)]
+        self.rows = np.zeros((len(points), len(recorded)))
+        self.places = [self.rows.ctypes.data + k * self.rows.strides[0] for k in range(len(self.rows))]
+        self.references = np.array([v.valueReference for v in recorded], dtype=np.uint32)
+        self.real = all(v.type == "Real" for v in recorded)
+
+
+class Runner:
+    """One FMU, unpacked and loaded. A run is: begin, step and record.
+
+    folder    where the FMU is unpacked; None: a temporary one
+    engine    fmu: the FMU's own library; c: the equations of one of our FMUs, compiled here (a Python FMU then runs at full speed, too)
+    """
+
+    def __init__(self, file: Path, engine: str = "fmu", folder: Path | None = None):
+        self.description = fmpy.read_model_description(str(file), validate=False)
+        self.variables = {v.name: v for v in self.description.modelVariables}
+        self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # for those who do not close
+        self.said = ""
+        self.callbacks = listener(self._hear)
+        self.base: dict[str, Any] = {}
+        self.engine = engine
+        self.fmu: Any = None
+        self._order = {name: k for k, name in enumerate(self.variables)}
+        self._usual: dict[str, Any] = dict(
+            guid=self.description.guid, unzipDirectory=self.folder, modelIdentifier=self.description.coSimulation.modelIdentifier, requireFunctions=False
+        )
+        library = Path(self.folder, "binaries", fmpy.platform, self.description.coSimulation.modelIdentifier + fmpy.sharedLibraryExtension)
+        if engine == "c":
+            self._compile(file)
+        elif not library.is_file():
+            raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
+        self._reused = engine == "c" or is_ours(file)
+
+    def _hear(self, words: str) -> None:
+        self.said = words
+
+    def _compile(self, file: Path) -> None:
+        from ..simulation.compiled import (  # what an FMU alone does not need would double the time that a worker takes to start
+            GUID,
+            library,
+        )
+
+        mechanism = mechanism_of(file)
+        if mechanism is None:
+            raise UserError("the engine c is for FMUs that mechfmu built")
+        known = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
+        own = {v.name: v.start for v in self.description.modelVariables if v.name in known and v.start is not None}
+        self.base = {name: value for name, value in own.items() if float(value) != known[name]}  # start values chosen when the FMU was built
+        self._usual |= dict(guid=GUID, libraryPath=library(mechanism)._name)
+
+    @property
+    def once_per_process(self) -> bool:
+        """Whether a process can make one run of this FMU and no more. In pythonfmu's FMUs modules, and what they keep, outlive an instance."""
+        resources = Path(self.folder, "resources")
+        embedded = (resources / "slavemodule.txt").is_file() and not (resources / "mechfmu_start.py").is_file()
+        return not self._reused and (embedded or bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess))
+
+    def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        """The results of these cases, one row each, and what went wrong, empty where nothing did."""
+        results, reasons = zip(*self.runs(spec, cases), strict=True)
+        return np.array(results).reshape(len(cases), len(spec.columns)), list(reasons)
+
+    def runs(self, spec: Spec, cases: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
+        """The results of one case after the other, and what went wrong, empty where nothing did."""
+        courses: dict[str, Course] = {}
+        columns = [spec.shown(name, column) for name, column in zip(spec.names, cases.T, strict=True)]
+        for case in zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True):
+            self.said = ""
+            try:
+                row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, courses)
+                bad = next((f"{name} is {value:g}" for name, value in zip(spec.columns, row.tolist(), strict=True) if not np.isfinite(value)), "")
+                yield row, bad
+            except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
+                self._abandon(getattr(error, "status", ERROR))
+                yield np.full(len(spec.columns), np.nan), self.said or str(error) or type(error).__name__
+
+    def _run(self, spec: Spec, values: dict[str, Any], courses: dict[str, Course]) -> np.ndarray:
+        start, label = start_time(self.description), str(values.pop(INPUTS)) if spec.inputs else ""
+        values = {name: _proper(self.variables[name], value) for name, value in values.items()}
+        signals = input_signals(spec.inputs[label], self.variables, values, label) if label else None
+        if label not in courses:
+            events = () if signals is None else simulation.Input.findEvents(signals, self.description).tolist()
+            points = communication_points(start, spec.stop, spec.step, self.description.coSimulation.canHandleVariableCommunicationStepSize, events)
+            courses[label] = Course(points, [self.variables[name] for name in spec.record])
+        course = courses[label]
+        drive = self.begin(values, run_tolerance(self.description, spec.tolerance, values), start, spec.stop, signals)
+        if self.engine == "c" and course.real and signals is None:
+            self._compiled_steps(course)
+        else:
+            self._steps(course, drive)
+        if not self._reused:
+            self.fmu.terminate()
+            self._free()
+        recorded = np.ascontiguousarray(course.rows.T)
+        return np.stack([KEPT[what](recorded) for what in spec.keep], axis=1).ravel()
+
+    def begin(
+        self, values: Mapping[str, Any], tolerance: float | None = None, start: float = 0.0, stop: float | None = None, signals: np.ndarray | None = None
+    ) -> Callable[[float], None] | None:
+        """Initialize a new run with these values. With signals over time: the function that sets them before a step."""
+        if self._reused and self.fmu is not None:
+            self.fmu.reset()
+        else:
+            self._free()
+            self.fmu = fmi2.FMU2Slave(**self._usual)
+            self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
+        fmu, inputs = self.fmu, None if signals is None else simulation.Input(self.fmu, self.description, signals)
+        fmu.setupExperiment(tolerance=tolerance, startTime=start, stopTime=stop)
+        ordered = sorted({**self.base, **values}.items(), key=lambda item: self._order[item[0]])
+        rest = self._set(ordered, simulation.settable_in_instantiated)
+        fmu.enterInitializationMode()
+        self._set(rest, simulation.settable_in_initialization_mode)
+        if inputs is not None:
+            inputs.apply(start)
+        fmu.exitInitializationMode()
+        return None if inputs is None else lambda t: inputs.apply(t, after_event=True)
+
+    def _set(self, values: Sequence[tuple[str, Any]], settable: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+        """Set those that can be set now, in the order of the model description; the others are returned."""
+        rest = []
+        for name, value in values:
+            variable = self.variables[name]
+            if not settable(variable):
+                rest.append((name, value))
+            elif variable.type == "Real":
+                self.fmu.setReal([variable.valueReference], [float(value)])
+            else:
+                getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")([variable.valueReference], [_proper(variable, value)])
+        return rest
+
+    def close(self) -> None:
+        self._free()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _free(self) -> None:
+        """Free the instance and unload the library."""
+        fmu, self.fmu = self.fmu, None
+        if fmu is not None and fmu.component is not None:
+            fmu.freeInstance()
+        elif fmu is not None:
+            fmu.freeLibrary()
+
+    def _abandon(self, status: int) -> None:
+        """After a failed run: the next one has a new instance, unless ours, which can be reset. After fmi2Fatal nothing may be called, so nothing is freed."""
+        if status >= FATAL:
+            self.fmu = None
+        elif not self._reused:
+            self._free()
+
+    def _steps(self, course: Course, drive: Callable[[float], None] | None) -> None:
+        """Step through the points and read a row at each of them."""
+        read, step, c, last = self._reader(course), self._function("fmi2DoStep", _DO_STEP), self.fmu.component, len(course.steps)
+        read(0)
+        for k, t, h in course.steps:
+            if drive is not None:
+                drive(t)
+            if (status := step(c, t, h, 1)) > WARNING:
+                raise RunError(f"the step from t = {t:g} s failed", status)
+            read(k)
+            if self.said and k < last:  # a message with the status of a failure ends a run of `mechfmu simulate`, too
+                raise RunError(self.said)
+
+    def _compiled_steps(self, course: Course) -> None:
+        """The same in one call of the compiled engine."""
+        grid, references = course.points, course.references
+        run = self._function("engine_run", _ENGINE_RUN)
+        reached = run(self.fmu.component, grid.ctypes.data, len(grid), references.ctypes.data, len(references), course.rows.ctypes.data)
+        if reached < len(grid):
+            raise RunError(f"the step from t = {grid[max(reached - 1, 0)]:g} s failed")
+
+    def _function(self, name: str, prototype: Any) -> Any:
+        """A function of the FMU, called directly: FMPy's own wrapper takes longer than some FMUs."""
+        return prototype((name, self.fmu.dll))
+
+    def _reader(self, course: Course) -> Callable[[int], None]:
+        """A function that reads all recorded variables into a row."""
+        if not course.real:
+
+            def slowly(k: int) -> None:
+                course.rows[k] = [self._get(v) for v in course.recorded]
+
+            return slowly
+        c, get, references, count, places = (
+            self.fmu.component,
+            self._function("fmi2GetReal", _GET_REAL),
+            course.references.ctypes.data,
+            len(course.recorded),
+            course.places,
+        )
+
+        def read(k: int) -> None:
+            if (status := get(c, references, count, places[k])) > WARNING:
+                raise RunError("the results cannot be read", status)
+
+        return read
+
+    def _get(self, variable: Any) -> float:
+        kind = "Integer" if variable.type == "Enumeration" else variable.type
+        return float(getattr(self.fmu, f"get{kind}")([variable.valueReference])[0])

@@ -1,0 +1,1 @@
+"""Plots, films and pages."""
