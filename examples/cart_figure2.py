@@ -20,7 +20,7 @@ from mechfmu import CartController, Scenario, WheeledCart
 from mechfmu.control.guidance import Obstacle
 from mechfmu.mechanisms.wheeled_cart.model import cart_strokes
 from mechfmu.mechanisms.wheeled_cart.shared import outline
-from mechfmu.simulation.instance import make_instance
+from mechfmu.simulation.engines import make_instance
 
 STEP = 0.01
 TORQUES = ("wheel.left_torque", "wheel.right_torque", "steering.torque")

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechfmu import LinkChain
 from mechfmu.control.programmed_constraints import Program, response_of
-from mechfmu.simulation.instance import make_instance
+from mechfmu.simulation.engines import make_instance
 
 LENGTHS, SPEED, HEIGHT = np.array([0.7, 0.6, 0.5]), 0.25, 0.45
 STEP, STOP, DAMPING = 0.002, 2.5, 4.0

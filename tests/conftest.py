@@ -9,8 +9,10 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from fmu_client import Host
 
+from helpers.build import Build
+from helpers.fmu_client import Host
+from helpers.paths import TESTS
 from mechfmu import mechanisms
 from mechfmu.cosim.builtin import build_ready
 from mechfmu.cosim.system import System
@@ -18,9 +20,9 @@ from mechfmu.fmu.build import KINDS, build
 
 matplotlib.use("Agg")
 
-HERE = Path(__file__).parent
 
-Build = Callable[..., Path]
+
+
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -133,4 +135,4 @@ def fresh_host(tmp_path: Path) -> Iterator[Host]:
 @pytest.fixture
 def extra_mechanisms(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mechanisms of the tests stand beside those of the library, found from their folders like them."""
-    monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(HERE / "extra_mechanisms")])
+    monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(TESTS / "extra_mechanisms")])

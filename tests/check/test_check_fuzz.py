@@ -1,0 +1,123 @@
+"""Random model descriptions, archives and calls, from seeds: the checker never crashes, hangs or leaves files behind."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from helpers.check_helpers import SECONDS
+from helpers.check_zoo import CLEAN, DEFECTS, XML, Defect, write_fmu
+from mechfmu.check.archive import Archive, unpack
+from mechfmu.check.checker import Options, check_fmu, why_static_only
+from mechfmu.check.description import read_description
+from mechfmu.check.dynamic.model import Model
+from mechfmu.check.isolation import Limits
+from mechfmu.check.outline import outline
+from mechfmu.check.static import RULES
+from mechfmu.check.static.package import Package
+
+MUTATIONS = 3000
+WORDS = (
+    "", "0", "-1", "1", "7", "99", "4294967296", "1e400", "NaN", "INF", "-INF", "x", "a b", "der(x)", "'", "é", "\u200b", "true", "2.0", "9" * 40, "1_0", "0x1",
+    "5 6 x", "constant", "input", "output", "parameter", "fixed", "discrete", "continuous", "exact", "calculated", "independent", "Length", "Mode", "m", "mm",
+)  # fmt: skip
+
+
+def mutate(root: etree._Element, dice: random.Random) -> None:
+    """One change somewhere in the tree."""
+    elements = [e for e in root.iter() if isinstance(e.tag, str)]
+    e = dice.choice(elements)
+    other = dice.choice(elements)
+    match dice.randrange(8):
+        case 0 if e is not root:
+            e.getparent().remove(e)
+        case 1 if e is not root:
+            e.getparent().append(copy.deepcopy(e))
+        case 2 if e is not root and other is not e and e not in other.iterancestors():
+            other.append(e)
+        case 3 if e.attrib:
+            del e.attrib[dice.choice(list(e.attrib))]
+        case 4 | 5 if e.attrib:
+            e.set(dice.choice(list(e.attrib)), dice.choice(WORDS))
+        case 6:
+            e.tag = other.tag
+        case _:
+            e.set(dice.choice(list(other.attrib) or ["x"]), dice.choice(WORDS))
+
+
+def look(folder: Path) -> None:
+    """All that happens to a file before its binary runs."""
+    description = read_description(folder / "modelDescription.xml")
+    archive = Archive(folder, ("modelDescription.xml",), (), ())
+    package = Package(folder / "x.fmu", archive, description, folder)
+    for rule in RULES:
+        for finding in rule.check(package):
+            assert finding.text and finding.where and finding.expected
+    if not why_static_only(archive, description, None):
+        Model.from_dict(json.loads(json.dumps(outline(description, archive))))
+
+
+def test_mutated_model_descriptions(tmp_path: Path) -> None:
+    base = etree.fromstring(XML.replace('<SourceFiles><File name="check_unit.c"/></SourceFiles>', "").encode())
+    for seed in range(MUTATIONS):
+        dice = random.Random(seed)
+        root = copy.deepcopy(base)
+        for _ in range(dice.randint(1, 6)):
+            mutate(root, dice)
+        (tmp_path / "modelDescription.xml").write_bytes(etree.tostring(root))
+        try:
+            look(tmp_path)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}") from error
+
+
+def test_model_descriptions_with_wrong_bytes(tmp_path: Path) -> None:
+    for seed in range(1000):
+        dice = random.Random(seed)
+        data = bytearray(XML.encode())
+        for _ in range(dice.randint(1, 20)):
+            data[dice.randrange(len(data))] = dice.randrange(256)
+        (tmp_path / "modelDescription.xml").write_bytes(data)
+        look(tmp_path)
+
+
+def test_archives_with_wrong_bytes(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.fmu", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("modelDescription.xml", XML)
+        archive.writestr("resources/a/b.txt", "hello" * 50)
+        archive.writestr("documentation/index.html", "hello")
+    original = (tmp_path / "a.fmu").read_bytes()
+    for seed in range(1000):
+        dice = random.Random(seed)
+        data = bytearray(original)
+        for _ in range(dice.randint(1, 8)):
+            data[dice.randrange(len(data))] = dice.randrange(256)
+        file = tmp_path / "b.fmu"
+        file.write_bytes(data[: dice.randrange(len(data))] if dice.random() < 0.1 else data)
+        folder = tmp_path / f"out{seed}"
+        folder.mkdir()
+        unpack(file, folder)
+        assert {p.name for p in tmp_path.iterdir()} <= {"a.fmu", "b.fmu", *(f"out{i}" for i in range(seed + 1))}
+
+
+CRASHING = [d for d in DEFECTS if d.binary in ("null", "step-state-crash", "step-exit")]
+
+
+@pytest.mark.parametrize("defect", [CLEAN["both"], *CRASHING], ids=lambda d: d.name)
+def test_random_calls(defect: Defect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of random calls on FMUs that bear them, and on some that die of them."""
+    file = write_fmu(tmp_path, defect)
+    private = tmp_path / "temporary"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    report = check_fmu(file, Options(only=("D3",), limits=Limits(2 * SECONDS, random=3000, seed=7)))
+    assert report.bugs == [] and list(private.iterdir()) == []
+    if defect.rule == "":
+        assert report.counted == [], report.counted[0].text

@@ -1,0 +1,204 @@
+"""Whatever an FMU is or does, the check goes on, and nothing is left behind."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from helpers.check_helpers import caught, check_defect
+from helpers.check_zoo import DEFECTS, XML, Defect, write_fmu
+from mechfmu.check import description
+from mechfmu.check.checker import RULES, CannotCheck, Options, Report, check_fmu
+from mechfmu.check.dynamic import child
+from mechfmu.check.isolation import Limits
+from mechfmu.check.outline import host_platform
+from mechfmu.check.report.as_junit import to_junit
+from mechfmu.check.report.as_text import print_report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("zoo")
+
+
+@pytest.fixture
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files go during a test; the test may look for what is left there."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
+    return place
+
+
+def defect(rule: str, name: str) -> Defect:
+    return next(d for d in DEFECTS if (d.rule, d.name) == (rule, name))
+
+
+@pytest.mark.parametrize(("rule", "name"), [("S1", "parent"), ("S1", "absolute"), ("S1", "link"), ("S1", "bomb"), ("D5", "exit"), ("D4", "null")])
+def test_nothing_is_left_behind(rule: str, name: str, folder: Path, private: Path) -> None:
+    write_fmu(folder, defect(rule, name))  # compiled outside the private folder
+    report = check_defect(folder, defect(rule, name))
+    assert caught(report) == {rule}
+    assert list(private.iterdir()) == []
+    assert not Path("/tmp/mechfmu_zoo_outside.txt").exists()
+    assert not (folder / "outside.txt").exists() and not (folder.parent / "outside.txt").exists()
+
+
+def test_a_hang_costs_its_time_limit_once(folder: Path, private: Path) -> None:
+    report = check_defect(folder, defect("D5", "hang"))
+    (finding,) = report.counted
+    assert finding.rule == "D5" and "no answer within" in finding.problem and finding.where.startswith("fmi2DoStep")
+    assert all(r.skipped for r in report.results if r.rule.id in ("D3", "D4", "D6", "D11"))
+    assert list(private.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
+def test_memory_is_limited(folder: Path) -> None:
+    """An FMU that takes all memory it can get gets no more than the limit, and the check goes on."""
+    greedy = Defect("D5", "memory", "all memory", "step-memory", kinds="CoSimulation")
+    report = check_fmu(write_fmu(folder, greedy), Options(only=("D5",), limits=Limits(20.0, memory=2_000_000_000)))
+    assert not report.bugs and all(f.rule == "D5" for f in report.counted)
+
+
+def test_the_fmu_s_process_knows_nothing_of_us() -> None:
+    """FMUs that bring Python along share the interpreter of the process: no module of ours, nor NumPy, may be there before them."""
+    code = f"""
+import importlib, importlib.util, sys
+spec = importlib.util.spec_from_file_location("child", {child.__file__!r})
+child = importlib.util.module_from_spec(spec); spec.loader.exec_module(child)
+child.load_package()
+importlib.import_module(child.ALIAS + ".dynamic")
+print(sorted(m for m in sys.modules if m.split(".")[0] in ("mechfmu", "numpy", "lxml", "fmpy", "rich")))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")
+    assert result.stdout.strip() == "[]"
+
+
+def test_without_a_binary_for_this_platform_only_the_file_is_checked(folder: Path) -> None:
+    def elsewhere(files: dict[str, bytes]) -> None:
+        name = next(n for n in files if n.startswith("binaries/"))
+        del files[name]
+        files["binaries/darwin32/Zoo.dylib"] = b"\xce\xfa\xed\xfe"
+
+    report = check_defect(folder, Defect("", "elsewhere", "", change=elsewhere))
+    assert report.static_only == f"there is none for {host_platform()}, only for darwin32"
+    assert all(r.skipped == f"the binary was not run: {report.static_only}" for r in report.results if r.rule.id.startswith("D"))
+    assert not any(r.skipped for r in report.results if r.rule.id.startswith("S"))
+    assert report.exit_status == 0 and replace(report, options=Options(strict=True)).exit_status == 2
+    said = Console(file=io.StringIO(), width=200)
+    print_report(report, said)
+    assert f"clean as a file, but the binary was not run: {report.static_only}" in said.file.getvalue()  # type: ignore[attr-defined]
+
+
+# --- hostile files ------------------------------------------------------------------------------------------------------------
+
+
+def check_bytes(tmp_path: Path, data: bytes) -> Report:
+    file = tmp_path / "hostile.fmu"
+    file.write_bytes(data)
+    return check_fmu(file, Options(only=("S",)))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)], ids=["empty", "text", "header", "no-entries"])
+def test_what_is_no_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
+    report = check_bytes(tmp_path, data)
+    assert caught(report) == {"S1"} and report.exit_status == 1
+    assert all(r.skipped for r in report.results[1:]), "what was not looked at has not passed"
+
+
+@pytest.mark.parametrize(
+    "xml, findings, examined, reason",
+    [
+        (b"<fmiModelDescription", {"S1", "S2"}, 2, "cannot be read"),
+        (b"<html/>", {"S1", "S2", "S3"}, 3, "is no model description"),
+        (b'<fmiModelDescription fmiVersion="3.0"/>', {"S1", "S2", "S3"}, 3, "FMI 3.0"),
+    ],
+    ids=["broken", "foreign", "another version"],
+)
+def test_rules_that_found_nothing_to_look_at_are_not_run(xml: bytes, findings: set[str], examined: int, reason: str, tmp_path: Path) -> None:
+    file = tmp_path / "some.fmu"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("modelDescription.xml", xml)
+    report = check_fmu(file)
+    assert caught(report) == findings and not any(r.skipped for r in report.results[:examined])
+    assert all(reason in r.skipped for r in report.results[examined:])
+    cases = ElementTree.fromstring(to_junit([report])).findall("testsuite/testcase")
+    assert [case.find("skipped") is not None for case in cases] == [False] * examined + [True] * (len(RULES) - examined)
+
+
+def test_a_size_that_lies_does_not_help_a_bomb(folder: Path, tmp_path: Path) -> None:
+    """The declared size of the unpacked file is set to 10 bytes."""
+    file = tmp_path / "liar.fmu"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("modelDescription.xml", XML)
+        archive.writestr("resources/zeros.bin", bytes(30_000_000))
+    data = file.read_bytes().replace(struct.pack("<L", 30_000_000), struct.pack("<L", 10))
+    assert "S1" in caught(check_bytes(tmp_path, data))
+
+
+def test_too_many_bytes_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechfmu.check.archive.BYTE_LIMIT", 10_000)
+    report = check_defect(folder, Defect("", "plain", ""), only=("S1",))
+    assert any("all files may have together" in f.text for f in report.counted)
+
+
+def test_a_huge_description_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(description, "SIZE_LIMIT", 1000)
+    report = check_defect(folder, Defect("", "plain", ""))
+    assert caught(report) == {"S2"} and report.static_only
+
+
+def test_entities_are_not_expanded(tmp_path: Path) -> None:
+    laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">' + "".join(
+        f'<!ENTITY {c} "{f"&{p};" * 50}">' for p, c in zip("bcdefgh", "cdefghi", strict=True)
+    )
+    text = XML.replace("<fmiModelDescription", f'{laughs}]>\n<fmiModelDescription description="&i;"', 1)
+    file = tmp_path / "laughs.fmu"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+    assert "S2" in caught(check_fmu(file, Options(only=("S2",))))
+
+
+def test_files_outside_are_not_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret")
+    text = XML.replace("<fmiModelDescription", f'<!DOCTYPE x [<!ENTITY s SYSTEM "file://{secret}">]>\n<fmiModelDescription', 1).replace(
+        'name="label"', 'name="&s;"'
+    )
+    file = tmp_path / "reader.fmu"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+    report = check_fmu(file, Options(only=("S",)))
+    assert "S2" in caught(report) and "a secret" not in "".join(f.text for f in report.findings)
+
+
+def test_a_file_that_is_not_there_cannot_be_checked(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.fmu", tmp_path):
+        with pytest.raises(CannotCheck):
+            check_fmu(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
+def test_an_interrupted_check_leaves_nothing(folder: Path, private: Path) -> None:
+    """Killed politely while an FMU hangs."""
+    file = write_fmu(folder, defect("D5", "hang"))
+    code = "from mechfmu.cli import entry; entry()"
+    process = subprocess.Popen([sys.executable, "-c", code, "check", str(file), "--timeout", "4"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not any(private.glob("mechfmu_check_*/scratch/job_*/trace")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert "interrupted" in process.communicate(timeout=60)[1] and process.returncode == 130
+    assert list(private.iterdir()) == []

@@ -1,0 +1,31 @@
+"""Our own FMUs pass every rule, native and Python alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.build import Build
+from mechfmu import mechanisms
+from mechfmu.check.checker import Options, Report, check_fmu
+from mechfmu.check.isolation import Limits
+
+
+def passes(report: Report, kind: str) -> None:
+    assert report.bugs == [] and report.counted == [], "\n".join([*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)])
+    skipped = {r.rule.id for r in report.results if r.skipped}
+    assert skipped == (set() if kind == "native" else {"D10"})  # a Python FMU has no directional derivatives
+
+
+def test_the_link_chain(fmu: Build, kind: str) -> None:
+    passes(check_fmu(fmu(links=10)), kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", [name for name in mechanisms.names() if name != "link_chain"])
+def test_every_other_mechanism(key: str, fmu: Build, kind: str) -> None:
+    passes(check_fmu(fmu(key), Options(limits=Limits(120.0))), kind)
+
+
+def test_random_calls_do_no_harm(fmu: Build) -> None:
+    report = check_fmu(fmu(links=2), Options(only=("D3",), limits=Limits(30.0, random=4000, seed=1)))
+    assert report.counted == [], report.counted[0].text

@@ -1,0 +1,148 @@
+"""C code of graphs with milestones: stretches that are alike become one function, and nothing is computed otherwise than it was."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import casadi
+import numpy as np
+import pytest
+
+from helpers.programs import OPS, Writer, call, compiled, evaluate
+from helpers.tolerances import ENGINES, LOOPS
+from helpers.tree_cases import engine_of, mechanism_of
+from helpers.trees import random_state, random_tree
+from mechfmu.codegen import c_code
+from mechfmu.codegen import repeated_blocks as shapes
+from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
+from mechfmu.codegen.c_model import graphs
+from mechfmu.codegen.repeated_blocks import Shape, find_shapes
+from mechfmu.model.block_boundaries import milestone, milestones
+
+
+def calls_in(code: Code) -> int:
+    return len(re.findall(r"_i\[\d+\], \w+_c\[\d+\]\);", code.text))
+
+
+# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+
+
+class Bodies(Writer):
+    """Writes a few kinds of stretches again and again, each time with operands from anywhere."""
+
+    def stretch(self, body: list[int], inner: list[list[int | None]], kinds: list[list[int]]) -> None:
+        first, random = len(self.operation), self.random
+        made = [i for i in range(first) if self.is_value(i)]
+        for q, code in enumerate(body):
+            kind, number = [], []
+            for own, outer in zip(inner[q], kinds[q], strict=True):
+                chosen = VALUE if own is not None else outer if outer != VALUE or made else INPUT
+                place = first + own if own is not None else int(random.choice(made)) if chosen == VALUE else int(random.integers(0, self.size))
+                kind.append(chosen + int(random.integers(0, 3)) if chosen == CONSTANT else chosen)
+                number.append(0 if chosen == CONSTANT else place)
+            if code >= OUTPUT:
+                self.emit(code, (kind[0], -1), (number[0], 0, self.written))
+                self.written += 1
+            elif "{1}" in TEMPLATES[code]:
+                self.emit(code, (kind[0], kind[1]), (number[0], number[1], 0))
+            else:
+                self.emit(code, (kind[0], -1), (number[0], 0, 0))
+
+    def of_kind(self, length: int) -> tuple[list[int], list[list[int | None]], list[list[int]]]:
+        random = self.random
+        body = [OUTPUT if random.random() < 0.1 and q else int(random.choice(list(OPS.values()))) for q in range(length)]
+        values = [[k for k in range(q) if body[k] < OUTPUT] for q in range(length)]
+        inner = [[int(random.choice(values[q])) if values[q] and random.random() < 0.5 else None for _ in range(2)] for q in range(length)]
+        return body, inner, [[int(random.choice([VALUE, VALUE, INPUT, INPUT + 1, CONSTANT])) for _ in range(2)] for _ in range(length)]
+
+
+def random_program(seed: int) -> tuple[Program, int]:
+    random = np.random.default_rng(seed)
+    writer, cuts = Bodies(random), [0]
+    kinds = [writer.of_kind(int(random.integers(1, 25))) for _ in range(3)]
+    for _ in range(int(random.integers(5, 20))):
+        writer.stretch(*kinds[int(random.integers(0, 3))])
+        if random.random() < 0.9:
+            cuts.append(len(writer.operation))
+    program = writer.program()
+    program.cuts = cuts
+    return program, writer.written
+
+
+def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program, milestones: program))
+    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    programs, codes = [random_program(seed) for seed in range(150)], []
+    for i, (program, _) in enumerate(programs):
+        monkeypatch.setattr(c_code, "PIECE", (5, 33, 2000)[i % 3])
+        monkeypatch.setattr(shapes, "SHORTEST", (1, 5, 10)[i % 3])
+        monkeypatch.setattr(shapes, "FEWEST", (1, 2, 3)[i % 3])
+        codes.append(c_function(program, f"program_{i}"))  # type: ignore[arg-type]
+    assert sum(calls_in(code) for code in codes) > 4 * len(codes)
+    library = compiled(codes, tmp_path)
+    random = np.random.default_rng(0)
+    for (program, size), code in zip(programs, codes, strict=True):
+        inputs = [random.uniform(-1, 1, 600) for _ in range(2)]
+        wanted = evaluate(program, inputs, size)
+        assert not np.isnan(wanted).any()
+        (found,) = call(library, code, inputs, [size])
+        assert np.abs(found - wanted).max() <= LOOPS * max(1.0, np.abs(wanted).max()), code.name
+
+
+def test_shapes_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stretches of three: alike at 0, 3 and 9; with another operation at 6; with another inner operand at 12."""
+    monkeypatch.setattr(shapes, "SHORTEST", 3)
+    operation = np.array([1, 2, 3] * 2 + [1, 2, 4] + [1, 2, 3] * 2)
+    kind = np.tile([[5, -1], [0, 5], [0, 0]], (5, 1))
+    number = np.array([row for first in (0, 3, 6, 9, 12) for row in ([first, 0], [first, 7], [first, first + (1 if first < 12 else 0)])])
+    assert find_shapes([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [Shape((0, 3, 9), 3)]
+
+
+# --- milestones -------------------------------------------------------------------------------------------------------------
+
+
+def test_milestones_are_heard_by_who_listens_alone() -> None:
+    milestone(1.0)
+    with milestones() as outer:
+        milestone(2.0)
+        with milestones() as inner:
+            milestone(3.0, [4.0])
+        milestone(5.0)
+    milestone(6.0)
+    assert outer == [(2.0,), (5.0,)]
+    assert inner == [(3.0, [4.0])]
+
+
+def test_what_is_made_for_a_milestone_alone_is_not_computed() -> None:
+    x = casadi.SX.sym("x", 2)
+    shared = casadi.cos(x[1])
+    graph = casadi.Function("f", [x], [casadi.sin(x[0]), casadi.vertcat(x[0] * x[1], shared), 2 * shared], ["x"], ["m0", "m1", "out"])
+    program = Program.of(graph, 2)
+    assert [TEMPLATES.get(int(code), "out") for code in program.operation] == ["cos({0})", "2.0 * {0}", "out"]
+    assert program.outputs == ["out"]
+    assert program.cuts == [0, 1]
+
+
+def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
+    """Every kind of joint several times; rates, outputs and derivatives."""
+    random = np.random.default_rng(5)
+    tree = random_tree(random, [str(k) for k in random.permutation(["revolute"] * 6 + ["prismatic"] * 4 + ["spherical"] * 3 + ["universal"] * 2 + ["free"])])
+    mechanism = mechanism_of(tree)
+    codes = {g.name(): c_function(g, g.name(), sum(o.startswith("milestone_") for o in g.name_out())) for g in graphs(mechanism)}
+    assert all(calls_in(codes[name]) >= 10 for name in ("rates", "outputs", "tangent"))
+    _, x, d, u, p = mechanism.start()
+    numpy, compiled_c = engine_of("numpy", mechanism), engine_of("c", mechanism)
+    for _ in range(3):
+        state = random_state(random, tree)
+        x[: len(state.q) + len(state.v)] = np.concatenate([state.q, state.v])
+        u[:] = random.uniform(-1.0, 1.0, len(u))
+        for name in ("rates", "outputs"):
+            wanted = getattr(numpy, name)(0.0, x, d, u, p)
+            assert np.max(np.abs(getattr(compiled_c, name)(0.0, x, d, u, p) - wanted)) < ENGINES * np.max(np.abs(wanted))
+        dx_dot, y_dot = compiled_c.tangent(0.0, x, d, u, p, 0.0, (direction := random.uniform(-1.0, 1.0, len(x))), np.zeros(len(u)), np.zeros(len(p)))
+        h = 1e-5
+        for name, derivative in (("rates", dx_dot), ("outputs", y_dot)):
+            f = getattr(compiled_c, name)
+            ahead, behind = f(0.0, x + h * direction, d, u, p), f(0.0, x - h * direction, d, u, p)
+            assert np.max(np.abs((ahead - behind) / (2 * h) - derivative)) < 1e-6 * np.max(np.abs(derivative))

@@ -1,0 +1,1 @@
+"""What tests share: cases, references, hosts, builders, and all tolerances."""

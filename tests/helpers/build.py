@@ -1,0 +1,6 @@
+"""The type of the fixture `fmu`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+Build = Callable[..., Path]

@@ -1,0 +1,83 @@
+"""A real browser for the tests of pages, and what they ask of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+
+from helpers.native_build import tool
+
+PATIENCE = 60  # s; the browser draws in software, beside other tests
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars", "--enable-unsafe-swiftshader",  # the last one: WebGL without a graphics card
+)  # fmt: skip
+
+
+class Browser:
+    """Chromium without a window. `open` shows a file and forgets what was said and asked for before."""
+
+    def __init__(self) -> None:
+        options, service = webdriver.ChromeOptions(), Service(tool("chromedriver"))
+        options.binary_location = tool("chromium")
+        self.profile = tempfile.TemporaryDirectory(prefix="mechfmu-browser-", ignore_cleanup_errors=True)
+        for flag in (*FLAGS, f"--user-data-dir={self.profile.name}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.driver.set_script_timeout(PATIENCE)
+        self.driver.get("about:blank")
+
+    def close(self) -> None:
+        self.driver.quit()
+        self.profile.cleanup()
+
+    def size(self, width: int, height: int) -> None:
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", dict(width=width, height=height, deviceScaleFactor=1, mobile=False))
+
+    def open(self, file: Path) -> None:
+        self.driver.get("about:blank")
+        for log in ("browser", "performance"):
+            self.driver.get_log(log)
+        self.driver.get(file.as_uri())
+
+    def errors(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def requests(self) -> list[str]:
+        """The addresses of everything that was asked for since the page was opened, but for data that is in the page itself."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [address for address in asked if not address.startswith(("data:", "blob:"))]
+
+    def find(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def js(self, code: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(code, *arguments)
+
+    def wait(self, what: Callable[[], Any], why: str) -> Any:
+        deadline = time.monotonic() + PATIENCE
+        while not (found := what()):
+            assert time.monotonic() < deadline, why
+            time.sleep(0.05)
+        return found
+
+    def picture(self, selector: str) -> np.ndarray:
+        """What is seen of an element: height x width x RGB."""
+        return np.asarray(Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("RGB"), dtype=int)

@@ -1,0 +1,143 @@
+"""What the tests of the native FMU build: FMUs, their sources, and C programs. Everything is made once for the whole run, shared by its workers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from helpers.paths import TESTS
+from mechfmu import mechanisms
+from mechfmu.codegen.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.sources import fmu_source
+from mechfmu.fmu.build import build
+from mechfmu.model import Mechanism
+
+C = TESTS / "c"
+RUNTIME = fmu_source("native")
+FMI = fmu_source("fmi")
+PATIENCE = 900  # s: another worker may be compiling for Windows with an empty cache
+
+HOW_TO_INSTALL = {
+    "gcc": "apt-get install gcc",
+    "valgrind": "apt-get install valgrind libc6-dbg",
+    "wine": "apt-get install --no-install-recommends wine wine64",
+    "cmake": "apt-get install cmake make",
+    "chromium": "apt-get install chromium",
+    "chromedriver": "apt-get install chromium-driver",
+    "ffmpeg": "apt-get install ffmpeg",
+    "ffprobe": "apt-get install ffmpeg",
+}
+
+
+def tool(name: str) -> str:
+    """The path of a program that this proof needs. Where it is missing the test is skipped and says how to get it; with CI set it fails."""
+    found = shutil.which(name)
+    if not found:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{name} is missing, so this is not proved here: {HOW_TO_INSTALL[name]}")
+    return found
+
+
+def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:
+    """The folder `label` of the store, filled by `make` when first asked for. Two workers never make the same thing."""
+    place, lock = store / label, store / f"{label}.lock"
+    deadline = time.monotonic() + PATIENCE
+    while not place.exists():
+        try:
+            lock.mkdir()
+        except FileExistsError:
+            assert time.monotonic() < deadline, f"{label} did not get ready"
+            time.sleep(0.05)
+            continue
+        try:
+            if not place.exists():
+                fresh = store / f"{label}.fresh"
+                shutil.rmtree(fresh, ignore_errors=True)
+                fresh.mkdir()
+                make(fresh)
+                fresh.rename(place)
+        finally:
+            lock.rmdir()
+    return place
+
+
+def run(command: Sequence[str | Path], timeout: float = 300, **how: object) -> subprocess.CompletedProcess[str]:
+    """A program that must end with 0."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, **how)  # type: ignore[call-overload]
+    assert done.returncode == 0, f"{' '.join(map(str, command))[:500]}\nexit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+    return done
+
+
+def extra(key: str, **options: object) -> Mechanism:
+    """A mechanism of the tests' own (extra_mechanisms), without changing what others find."""
+    before = mechanisms.__path__
+    mechanisms.__path__ = [*before, str(TESTS / "extra_mechanisms")]
+    try:
+        return mechanisms.make(key, **options)
+    finally:
+        mechanisms.__path__ = before
+
+
+class Native:
+    """Builds what is asked for. Files it hands out are not to be changed."""
+
+    def __init__(self, store: Path):
+        self.store = store
+
+    def fmu(self, mechanism: Mechanism, platforms: Sequence[str] | None = None, compiler: str | None = None, start: Mapping[str, float] | None = None) -> Path:
+        """The FMU file."""
+        parts = [repr(mechanism), *(platforms or ()), *filter(None, [compiler]), *(f"{k}={v}" for k, v in (start or {}).items())]
+
+        def make(folder: Path) -> None:
+            build(mechanism, folder, kind="native", platforms=platforms, compiler=compiler, start=start)
+
+        return once(self.store, _label("fmu", parts), make) / f"{mechanism.name}.fmu"
+
+    def everywhere(self, mechanism: Mechanism) -> Path:
+        """The FMU file with binaries for all platforms."""
+        return self.fmu(mechanism, platforms=["all"])
+
+    def folder(self, file: Path) -> Path:
+        """The FMU, extracted."""
+
+        def make(folder: Path) -> None:
+            with zipfile.ZipFile(file) as archive:
+                archive.extractall(folder)
+
+        return once(self.store, f"{file.parent.name}-extracted", make)
+
+    def binary(self, mechanism: Mechanism, platform: str | None = None, **how: object) -> Path:
+        """The library inside the FMU, for this machine or for another."""
+        platform = platform or host_platform()
+        file = self.everywhere(mechanism) if platform != host_platform() else self.fmu(mechanism, **how)  # type: ignore[arg-type]
+        return self.folder(file) / "binaries" / platform / (mechanism.name + PLATFORMS[platform].suffix)
+
+    def sources(self, mechanism: Mechanism) -> Path:
+        return self.folder(self.fmu(mechanism)) / "sources"
+
+    def program(self, name: str, sources: Sequence[Path], flags: Sequence[str] = (), compiler: Sequence[str] | None = None) -> Path:
+        """An executable or library made of C files, with gcc unless said otherwise."""
+
+        def make(folder: Path) -> None:
+            run([*(compiler or [tool("gcc")]), *flags, *sources, "-o", folder / name, "-lm"])
+
+        return once(self.store, f"c-{name}", make) / name
+
+    def c_files(self, mechanism: Mechanism) -> list[Path]:
+        """Runtime and generated model, as they are delivered in the FMU."""
+        return sorted(self.sources(mechanism).glob("*.c"))
+
+
+def zig(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "ziglang", "cc", *arguments]
+
+
+def _label(prefix: str, parts: Sequence[str]) -> str:
+    return "-".join([prefix, *("".join(c if c.isalnum() or c in ".=_" else "_" for c in part) for part in parts)])

@@ -1,0 +1,128 @@
+"""The solver of the native FMU on its own, with problems written in Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from ctypes import CFUNCTYPE, POINTER, byref, c_double, c_int, c_long, c_size_t, c_void_p
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helpers.native_build import RUNTIME, C, Native, zig
+
+EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
+ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL = range(4)
+
+POINT = POINTER(c_double)
+RATES = CFUNCTYPE(None, c_void_p, c_double, POINT, POINT)
+TANGENT = CFUNCTYPE(None, c_void_p, c_double, POINT, c_double, POINT, POINT)
+
+
+class CProblem(ctypes.Structure):
+    _fields_ = [("n", c_size_t), ("n_guards", c_size_t), ("rates", RATES), ("tangent", TANGENT), ("guards", RATES), ("context", c_void_p)]
+
+
+class CMemory(ctypes.Structure):
+    _fields_ = [("step", c_double), ("stiff", c_int), ("suspicions", c_int), ("denials", c_int), ("unused", c_int)]
+
+
+class COptions(ctypes.Structure):
+    _fields_ = [("relative_tolerance", c_double), ("max_step", c_double), ("method", c_int), ("evaluation_limit", c_long)]
+
+
+Function = Callable[[Any, Sequence[Any]], Sequence[Any]]
+
+
+class Problem:
+    """dx/dt = rates(t, x), counted. The rates must also take complex numbers, from which their derivatives are had without error."""
+
+    def __init__(self, rates: Function, n: int, guards: Function | None = None, n_guards: int = 0):
+        self.n, self.evaluations, self.tangents = n, 0, 0
+        small = 1e-30
+
+        def call_rates(context: Any, t: float, x: Any, dx: Any) -> None:
+            self.evaluations += 1
+            for i, value in enumerate(rates(t, x[:n])):
+                dx[i] = value
+
+        def call_tangent(context: Any, t: float, x: Any, t_dot: float, x_dot: Any, dx_dot: Any) -> None:
+            self.tangents += 1
+            moved = rates(t + 1j * small * t_dot, [a + 1j * small * b for a, b in zip(x[:n], x_dot[:n], strict=True)])
+            for i, value in enumerate(moved):
+                dx_dot[i] = complex(value).imag / small
+
+        def call_guards(context: Any, t: float, x: Any, g: Any) -> None:
+            assert guards is not None
+            for i, value in enumerate(guards(t, x[:n])):
+                g[i] = value
+
+        self.c = CProblem(n, n_guards, RATES(call_rates), TANGENT(call_tangent), RATES(call_guards), None)
+
+
+@dataclass
+class Run:
+    """How a run ended, and what it cost."""
+
+    outcome: int
+    t: float
+    x: np.ndarray
+    guard: int
+    steps: int
+    evaluations: int
+    tangents: int
+    stiff: bool
+    memory: CMemory = field(repr=False)
+
+
+class Solver:
+    def __init__(self, library: Path):
+        self._c = ctypes.CDLL(str(library))
+        self._c.access_solver_size.restype = c_size_t
+        self._c.access_step.restype = c_double
+        self._c.access_solver_size.argtypes = [c_size_t, c_size_t]
+        self._c.access_run.argtypes = [
+            c_void_p,
+            POINTER(CProblem),
+            POINTER(COptions),
+            POINTER(CMemory),
+            c_double,
+            POINT,
+            POINT,
+            POINTER(c_size_t),
+            POINTER(c_long),
+        ]
+        self._c.access_step.argtypes = [c_void_p, POINTER(CProblem), c_int, c_double, c_double, c_double, POINT, c_size_t, POINT, POINT]
+
+    def _room(self, problem: Problem) -> Any:
+        size = self._c.access_solver_size(problem.n, problem.c.n_guards)
+        return (c_double * (size // 8 + 1))()
+
+    def run(
+        self, problem: Problem, x: Sequence[float], t_end: float, tolerance: float, method: int = AUTOMATIC, t: float = 0.0, max_step: float = 0.0,
+        evaluation_limit: int = 10_000_000, memory: CMemory | None = None,
+    ) -> Run:  # fmt: skip
+        memory = memory or CMemory()
+        point, now, guard, steps = (c_double * max(1, len(x)))(*x), c_double(t), c_size_t(99), c_long(-1)
+        before, tangents = problem.evaluations, problem.tangents
+        outcome = self._c.access_run(self._room(problem), byref(problem.c), byref(COptions(tolerance, max_step, method, evaluation_limit)), byref(memory),
+                                     t_end, byref(now), point, byref(guard), byref(steps))  # fmt: skip
+        return Run(outcome, now.value, np.array(point[: len(x)]), guard.value, steps.value, problem.evaluations - before, problem.tangents - tangents,
+                   bool(memory.stiff), memory)  # fmt: skip
+
+    def step(
+        self, problem: Problem, implicit: bool, t: float, h: float, x: Sequence[float], inside: Sequence[float] = (), tolerance: float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """One step without error control: the new point, the points at t + inside * h, the error estimate in units of the tolerance."""
+        n = problem.n
+        point, theta, between = (c_double * n)(*x), (c_double * max(1, len(inside)))(*inside), (c_double * max(1, n * len(inside)))()
+        error = self._c.access_step(self._room(problem), byref(problem.c), int(implicit), t, h, tolerance, point, len(inside), theta, between)
+        return np.array(point[:]), np.array(between[: n * len(inside)]).reshape(len(inside), n), error
+
+
+def compiled_solver(native: Native) -> Solver:
+    sources = [RUNTIME / name for name in ("solver.c", "explicit_step.c", "implicit_step.c")]
+    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}"]
+    return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig()))

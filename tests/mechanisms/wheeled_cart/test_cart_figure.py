@@ -1,0 +1,77 @@
+"""The picture of figure 2: true to size no part of a cart touches an obstacle; steps from 1 to 100 ms keep M off the obstacles; the example runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.cart_cases import GUIDANCE_NAMES, golden, named, scenario_inputs
+from helpers.cart_monte_carlo import Scenarios, drive
+from helpers.paths import EXAMPLES
+from mechfmu import CartController
+from mechfmu.control.guidance import Obstacle, Target, distances
+from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+
+EXAMPLE = EXAMPLES / "cart_figure2.py"
+specification = importlib.util.spec_from_file_location("cart_figure2", EXAMPLE)
+figure = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(figure)
+
+
+@pytest.mark.parametrize("start", (0, 3))
+def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> None:
+    """Corners and wheels of the cart against the ellipses as they are, not inflated; 40 s."""
+    case = figure.CASES["cart"]
+    run = figure.drive(case, case.starts[start])
+    words = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
+    closest = np.inf
+    for k in range(0, len(run["time"]), 5):
+        obstacles = [Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
+        for x, y in figure.cart(run, k):
+            closest = min(closest, float(np.min(distances(x, y, obstacles))))
+    assert 0.0 < closest < 1.0
+    assert np.hypot(run["pose.x"][-1] - run["target.x"][-1], run["pose.y"][-1] - run["target.y"][-1]) < 0.2
+    assert not np.any(run["inside_obstacle"])
+
+
+@pytest.mark.parametrize(("h", "stop"), ((0.001, 10.0), (0.01, 23.0), (0.1, 23.0)))
+def test_steps_from_1_to_100_ms_keep_off_the_obstacles(h: float, stop: float) -> None:
+    """All starts of figure 2 at once, from rest; the shortest step for as long as it takes to pass the obstacles, the others to the target."""
+    starts = np.array(figure.CASES["point"].starts).T
+    n = starts.shape[1]
+    right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]
+    target, obstacles = Target(*(v * np.ones(n) for v in TARGET)), [Obstacle(*(v * np.ones(n) for v in o)) for o in right]
+    settings = named(GUIDANCE_NAMES, golden("closed_loop_rigid")["guidance"])
+    clearance, miss, _ = drive(Scenarios(starts[0], starts[1], target, obstacles), settings, starts[2], 0 * starts[0], stop, h)
+    assert np.min(clearance) > 0.0
+    assert stop < 20.0 or np.max(miss) < 0.02
+
+
+def test_the_default_scenario_is_that_of_the_golden_data() -> None:
+    inputs = scenario_inputs(golden("guidance_field")["scenarios"][0])
+    defaults = {s.name: s.start for s in CartController().table.of("input")}
+    assert {name: defaults[name] for name in inputs} == inputs
+
+
+def test_the_example_draws_picture_and_film(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLE), "point"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    misses = [float(m) for m in re.findall(r"([\d.]+) mm off the target", done.stdout)]
+    assert len(misses) == 5 and max(misses) < 10
+    for suffix, magic in (("png", b"\x89PNG"), ("gif", b"GIF8")):
+        assert (tmp_path / f"cart_figure2_point.{suffix}").read_bytes()[:4] == magic
+    wrong = subprocess.run([sys.executable, str(EXAMPLE), "square"], cwd=tmp_path, capture_output=True, text=True)
+    assert wrong.returncode != 0 and "there is no case square; cases: point, cart" in wrong.stderr
+
+
+def test_the_chain_follows_its_line(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLE.with_name("chain_on_a_line.py"))], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    heights = [abs(float(h)) for h in re.findall(r"over the line +(\S+) mm", done.stdout)]
+    assert heights[0] > 100 and heights[-1] < 1

@@ -1,0 +1,138 @@
+"""The documentation builds without a warning, and what it tells its readers to type works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.paths import BUILD_SCRIPTS, ROOT
+
+sys.path.append(str(BUILD_SCRIPTS))
+from gallery import FIRST, benchmarks
+
+from mechfmu.cli import main
+from mechfmu.simulation.simulate import simulate_fmu
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]
+
+# what is typed but not run here, and why
+ELSEWHERE = {
+    "python3 build_scripts/": "the two commands of the project: CI itself is the second, and both are tried in fresh clones",
+    "python3 -m pip install": "the environment of the tests was made with it",
+    "pip install": "likewise",
+    ".venv/bin/": "the tools of test_style.py, and mechfmu under another path",
+    "cp -r examples": "would change the project",
+    "mechfmu bench": "a measurement",
+    "dask ": "test_sweep.py starts a scheduler and workers",
+    "OMSimulator": "is downloaded from elsewhere",
+    "eval": "test_new.py asks for completions",
+    "apt": "changes the machine",
+    "python examples/": "test_examples.py, test_cart_figure.py and test_exo_examples.py run them",
+    "python benchmarks/": "measurements",
+    "python -m pytest test_my_mechanism.py": "test_new.py runs the tests of a new mechanism",
+    "jupyter lab ": "opens a browser; test_notebooks.py runs the notebooks",
+}
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """(language, text) of every code block."""
+    yield from re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def commands(text: str) -> Iterator[str]:
+    for line in text.replace("\\\n", " ").splitlines():
+        command = re.sub(r"\s+#.*$", "", line).strip()
+        if command and not command.startswith("#"):
+            yield from command.split(" && ")
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What readers have when they come to a page: an FMU of the chain, a robot, some inputs."""
+    folder = tmp_path_factory.mktemp("reader")
+    build = [sys.executable, "-m", "mechfmu", "build"]
+    subprocess.run([*build, "link_chain", "--option", "links=5", "-o", folder / "out"], check=True, capture_output=True)
+    subprocess.run([*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True)
+    subprocess.run([*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True)
+    for name in ("LinkChain.fmu", "MyModel.fmu"):
+        shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
+    robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
+    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'  # so that it can float
+    (folder / "robot.urdf").write_text(robot.replace('<link name="stand"/>', f'<link name="stand">{stand}</link>'))
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "200"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", TYPED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(workplace, tmp_path / "here")
+    for number, (language, text) in enumerate(blocks(page)):
+        name = re.match(r"# (\S+\.(?:toml|csv))\n", text)
+        if language == "toml" and name:
+            (folder / name[1]).write_text(text)
+        elif language == "python":
+            script = folder / f"block_{number}.py"
+            script.write_text(text)
+            run([sys.executable, script.name], folder)
+        elif language == "sh":
+            for command in commands(text):
+                if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
+                    words = shlex.split(command)[1:]
+                    files = [name for word in words for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])]  # as a shell does
+                    run([sys.executable, "-m", "mechfmu", *files], folder)
+                else:
+                    assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
+
+
+def test_messages_in_the_readme_are_those_that_are_told(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(workplace)
+    shown = re.findall(r"^\$ mechfmu (.*)\n(mechfmu .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) >= 2
+    for command, message in shown:
+        assert main(shlex.split(command)) == 2
+        assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    pages = [f for f in (tmp_path / "site").rglob("*.html") if f.name != "404.html"]
+    assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
+    plain = {f: re.sub(r"<(pre|code|script)\b.*?</\1>", "", f.read_text(encoding="utf-8"), flags=re.DOTALL) for f in pages}
+    assert [f.name for f, text in plain.items() if "$" in text or "formula-" in text] == []  # all formulas are drawn
+    outside = [link for f in pages for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))]
+    assert outside == []  # works offline
+
+
+def test_every_tutorial_ends_with_what_the_fmu_computes(workplace: Path) -> None:
+    """So that readers can tell whether they did it right."""
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "tutorials").glob("*.md")]
+    (command,) = {command for text in pages for command in re.findall(r"^mechfmu simulate out/LinkChain.fmu .*$", text, re.MULTILINE)}
+    start = dict(re.findall(r'--set "(.+?)=(.+?)"', command))
+    result = simulate_fmu(workplace / "out" / "LinkChain.fmu", stop=5.0, start=start)
+    assert len(start) == 2 and "--stop 5 " in command
+    assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [[f"{result['tip.x'][-1]:.5f}"]]
+
+
+def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:
+    tables = benchmarks()
+    assert all("|---|" in tables[key] for key in FIRST)
+    (row,) = re.findall(r"^\| time of mechfmu over that of Pinocchio \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    measured = [float(number) for number in re.findall(r"\| (\d+\.\d+) ", "".join(tables.values()))]
+    known = {f"{ratio:.2f}" for number in measured for ratio in (number, 1 / number)}
+    assert set(row.split(" | ")) <= known

@@ -1,0 +1,50 @@
+"""The examples run as a reader would run them, and do what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.paths import EXAMPLES
+
+
+def printed(name: str, folder: Path) -> str:
+    done = subprocess.run([sys.executable, str(EXAMPLES / name)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ("pd_control.py", "arm_computed_torque.py"))
+def test_controllers_bring_their_arms_to_the_reference(name: str, tmp_path: Path) -> None:
+    errors = [float(e) for e in re.findall(r"error of an? \w+ +([\d.]+) deg", printed(name, tmp_path))]
+    assert len(errors) > 5
+    assert errors[0] > 10
+    assert errors[-1] < 0.01 * errors[0]
+
+
+def test_a_robot_from_a_file_falls_and_keeps_its_balance(tmp_path: Path) -> None:
+    text = printed("robot_from_urdf.py", tmp_path)
+    assert "3 degrees of freedom" in text
+    balance, lost = re.search(r"holds to (\S+) J, (\S+) J were lost", text).groups()  # type: ignore[union-attr]
+    assert float(balance) < 1e-4 * float(lost)
+    assert float(lost) > 5
+    elbow = [float(a) for a in re.findall(r"elbow +(\S+) rad", text)]
+    assert max(elbow) - min(elbow) > 0.5
+
+
+def test_three_rods_recover_from_a_blow_by_a_law_in_python_and_in_an_fmu(tmp_path: Path) -> None:
+    text = printed("three_links_upright.py", tmp_path)
+    fallen, lowest = map(float, re.search(r"falls to (\S+) m; .* above (\S+) m", text).groups())  # type: ignore[union-attr]
+    away, left = map(float, re.search(r"off by up to (\S+) m, at the end by (\S+) m", text).groups())  # type: ignore[union-attr]
+    assert fallen < 0 < 0.99 < lowest and 0.05 < away < 0.1 and left < 1e-4
+    assert float(re.search(r"differ from it by at most (\S+) ", text)[1]) < 1e-6  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ("swing.py", "shaken_chain.py", "own_mechanism.py"))
+def test_the_others_run(name: str, tmp_path: Path) -> None:
+    printed(name, tmp_path)
+    assert any(tmp_path.iterdir())

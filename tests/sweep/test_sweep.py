@@ -1,0 +1,412 @@
+"""Sweeps: what is run, that every run is right, and that nothing is lost when workers, clients or runs fail."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from pyarrow import parquet
+
+from helpers.command_line import done, refused
+from mechfmu import LinkChain
+from mechfmu.fmu.build import build
+from mechfmu.model import UserError
+from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.sweep.folder import MANIFEST, finished, locked, parts
+from mechfmu.sweep.runner import Runner
+from mechfmu.sweep.specification import Range, Spec, read_spec
+from mechfmu.sweep.sweep import sweep
+
+SWING = Spec(
+    vary={"joint[1].angle_start": Range(-1.0, 1.0), "gravity": Range(1.0, 10.0)},
+    record=["tip.x", "energy.kinetic"], stop=0.2, step=0.02, method="latin_hypercube", count=450, seed=7, keep=("final", "max"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    (file,) = build(LinkChain(links=2), tmp_path_factory.mktemp("swept"))
+    return file
+
+
+@pytest.fixture(scope="session")
+def truth(chain: Path) -> np.ndarray:
+    """The results of SWING, one run after the other in this process."""
+    results, reasons = Runner(chain).chunk(SWING, SWING.cases())
+    assert not any(reasons)
+    return results
+
+
+def right(result: Any, truth: np.ndarray, spec: Spec = SWING) -> bool:
+    """Every run once, with its own values, and the very numbers of the run in this process."""
+    table = result.table
+    same = [np.array_equal(np.asarray(table[name]), truth[:, j]) for j, name in enumerate(spec.columns)]
+    cases = [np.array_equal(np.asarray(table[name]), spec.cases()[:, j]) for j, name in enumerate(spec.names)]
+    return table["run"].to_pylist() == list(range(spec.runs)) and all(same) and all(cases)
+
+
+# --- one process ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_that_of_fmpy(chain: Path) -> None:
+    spec = replace(SWING, count=3, keep=("final", "min", "max", "mean"), tolerance=1e-9)
+    results, _ = Runner(chain).chunk(spec, spec.cases())
+    for case, found in zip(spec.cases(), results, strict=True):
+        run = simulate_fmu(chain, spec.stop, spec.step, dict(zip(spec.names, case, strict=True)), tolerance=1e-9)
+        expected = [f(run[name]) for name in spec.record for f in (lambda s: s[-1], np.min, np.max, np.mean)]
+        assert np.array_equal(found, expected)
+
+
+def test_an_instance_forgets_the_run_before(chain: Path) -> None:
+    cases, runner = SWING.cases()[:20], Runner(chain)
+    forwards, _ = runner.chunk(SWING, cases)
+    backwards, _ = runner.chunk(SWING, cases[::-1])
+    assert np.array_equal(forwards, backwards[::-1])
+
+
+def test_a_run_is_that_of_fmpy_when_only_the_end_is_kept_or_only_inputs_vary(chain: Path) -> None:
+    for vary in ({"joint[1].torque": [-1.0, 2.0]}, {"solver.relative_tolerance": [1e-3, 1e-8]}, {"solver.method": ["explicit", "implicit"]}):
+        spec = Spec(vary=vary, record=["tip.x"], stop=0.5, step=0.03)  # type: ignore[arg-type]
+        for engine in ("fmu", "c"):
+            results, reasons = Runner(chain, engine).chunk(spec, spec.cases())
+            ((name, values),) = vary.items()
+            assert not any(reasons) and results[:, 0].tolist() == [simulate_fmu(chain, 0.5, 0.03, {name: v})["tip.x"][-1] for v in values]
+
+
+def test_a_failed_run_is_recorded_with_its_reason(chain: Path) -> None:
+    spec = Spec(vary={"link[1].mass": [1.0, -1.0, 2.0]}, record=["tip.x"], stop=0.2, step=0.02)
+    results, reasons = Runner(chain).chunk(spec, spec.cases())
+    assert np.isfinite(results[[0, 2]]).all() and np.isnan(results[1]).all()
+    assert reasons[0] == reasons[2] == "" and "link[1].mass" in reasons[1]
+    assert results[2] == Runner(chain).chunk(spec, spec.cases()[2:])[0]
+
+
+# --- Dask -------------------------------------------------------------------------------------------------------------------
+
+
+def test_all_runs_and_then_none(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    result = sweep(chain, SWING, tmp_path, workers=2, progress=lambda *n: told.append(n))
+    assert right(result, truth)
+    assert parquet.read_table(tmp_path).num_rows == SWING.runs, "the folder as a whole is a table to others"
+    assert told[0] == (0, 0) and told[-1] == (SWING.runs, 0) and [n for n, _ in told] == sorted(n for n, _ in told)
+    files = {f: f.stat().st_mtime_ns for f in parts(tmp_path)}
+    again: list[tuple[int, int]] = []
+    sweep(chain, SWING, tmp_path, workers=2, progress=lambda *n: again.append(n))
+    assert again == [(SWING.runs, 0)] and files == {f: f.stat().st_mtime_ns for f in parts(tmp_path)}
+    assert result.units == {"joint[1].angle_start": "rad", "gravity": "m/s2", "tip.x": "m", "energy.kinetic": "J"}
+    result.plot(tmp_path / "swing.png")
+    assert (tmp_path / "swing.png").stat().st_size > 10_000
+
+
+def test_the_compiled_equations_give_the_same_numbers(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """Start values that were chosen when the FMU was built hold, too."""
+    assert right(sweep(chain, SWING, tmp_path / "a", workers=1, engine="c"), truth)
+    (heavy,) = build(LinkChain(links=2), tmp_path, start={"link[2].mass": 7.0})
+    spec = replace(SWING, count=4)
+    a, b = (sweep(heavy, spec, tmp_path / engine, workers=1, engine=engine) for engine in ("fmu", "c"))
+    assert a.table.equals(b.table) and not np.array_equal(a["tip.x:final"], truth[:4, 0])
+
+
+@pytest.fixture
+def killed_while_running() -> Iterator[Callable[[int, int], None]]:
+    """A progress function that kills one of the processes that make runs after the first chunk."""
+    killed: list[int] = []
+
+    def progress(finished: int, failed: int) -> None:
+        if finished and not killed:
+            killed.append(psutil.Process().children()[0].pid)
+            psutil.Process(killed[0]).kill()
+
+    yield progress
+    assert killed
+
+
+def test_a_killed_process_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any) -> None:
+    assert right(sweep(chain, SWING, tmp_path, workers=2, progress=killed_while_running), truth)
+
+
+def toml(folder: Path, **changes: str) -> Path:
+    text = """
+    [run]
+    stop = 0.2
+    step = 0.02
+    record = ["tip.x", "energy.kinetic"]
+    keep = ["final", "max"]
+    [sample]
+    method = "latin_hypercube"
+    count = 450
+    seed = 7
+    [vary]
+    "joint[1].angle_start" = {from = -1, to = 1}
+    gravity = {from = 1, to = 10}
+    """
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    file = folder / "swing.toml"
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGINT), ids=("killed", "interrupted"))
+def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Path, how: signal.Signals) -> None:
+    spec = read_spec(toml(tmp_path, **{"450": "2000"}))
+    command = [sys.executable, "-m", "mechfmu", "sweep", str(chain), "swing.toml", "--workers", "2"]
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not parts(tmp_path / "swing_results"):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, how)  # as Ctrl-C in a terminal does: the workers, too
+    _, said = process.communicate()
+    if how == signal.SIGINT:
+        assert process.returncode == 130 and said.startswith("mechfmu sweep: interrupted after") and said.count("\n") == 1
+    there = parts(tmp_path / "swing_results")
+    assert 0 < parquet.read_table([str(f) for f in there]).num_rows < 2000
+    before = {f: f.read_bytes() for f in there}
+    done("sweep", chain, "swing.toml", "--plot", "swing.png", folder=tmp_path)
+    assert all(f.read_bytes() == content for f, content in before.items())
+    results, _ = Runner(chain).chunk(spec, spec.cases())
+    table = parquet.read_table([str(f) for f in parts(tmp_path / "swing_results")]).sort_by("run")
+    assert table["run"].to_pylist() == list(range(2000))
+    assert all(np.array_equal(np.asarray(table[name]), results[:, j]) for j, name in enumerate(spec.columns))
+
+
+def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """A scheduler and a worker, each a process of its own, as on a cluster; the worker is killed and takes its time to come back."""
+    address = tmp_path / "address.json"
+    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(address), "--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--nthreads", "2", "--no-dashboard", "--no-nanny"]
+    started = [subprocess.Popen(dask, **quiet)]  # type: ignore[call-overload]
+    killed: list[int] = []
+
+    def progress(finished: int, failed: int) -> None:
+        if finished and not killed:
+            killed.append(finished)
+            started[1].kill()
+            started[1].wait(20)
+            started.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+
+    try:
+        deadline = time.monotonic() + 60
+        while not address.exists():
+            assert started[0].poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        started.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+        assert right(sweep(chain, SWING, tmp_path / "results", scheduler=json.loads(address.read_text())["address"], progress=progress), truth)
+        assert 0 < killed[0] < SWING.runs
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(20)
+
+
+def test_no_scheduler_there(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechfmu.sweep.sweep.PATIENCE", 0.5)
+    with pytest.raises(UserError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1"):
+        sweep(chain, SWING, tmp_path, scheduler="tcp://127.0.0.1:1")
+
+
+# --- the folder -------------------------------------------------------------------------------------------------------------
+
+
+def test_results_of_different_sweeps_are_not_mixed(chain: Path, tmp_path: Path) -> None:
+    small = replace(SWING, count=3)
+    sweep(chain, small, tmp_path, workers=1)
+    with pytest.raises(UserError, match="another sweep"):
+        sweep(chain, replace(small, seed=8), tmp_path)
+    (other,) = build(LinkChain(links=3), tmp_path)
+    with pytest.raises(UserError, match="another sweep"):
+        sweep(other, small, tmp_path)
+    (tmp_path / MANIFEST).write_text("{")
+    with pytest.raises(UserError, match="is damaged"):
+        sweep(chain, small, tmp_path)
+    (tmp_path / MANIFEST).unlink()
+    with pytest.raises(UserError, match="unknown origin"):
+        sweep(chain, small, tmp_path)
+    assert sweep(other, small, tmp_path, workers=1, restart=True).table.num_rows == 3
+
+
+def test_damaged_parts_are_found_and_only_they_are_made_again(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """One that is not Parquet, and one that is, with a number that nobody computed."""
+    result = sweep(chain, SWING, tmp_path, workers=1)
+    cut, changed, *good = parts(tmp_path)
+    before = {f: f.stat().st_mtime_ns for f in good}
+    cut.write_bytes(cut.read_bytes()[:-10])
+    table = parquet.read_table(changed)
+    wrong = table.set_column(table.column_names.index("tip.x:max"), "tip.x:max", [np.asarray(table["tip.x:max"]) + 1e-12])
+    parquet.write_table(wrong.replace_schema_metadata(table.schema.metadata), changed)
+    with pytest.raises(UserError, match=r"is damaged.*the same sweep makes its runs again"):
+        result.table  # noqa: B018
+    assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
+    assert before == {f: f.stat().st_mtime_ns for f in good}
+
+
+def test_a_part_that_cannot_be_read_is_left_alone(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(SWING, count=3)
+    sweep(chain, small, tmp_path, workers=1)
+    (part,) = parts(tmp_path)
+    real = Path.read_bytes
+
+    def stale(path: Path) -> bytes:
+        if path == part:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", stale)
+    with pytest.raises(UserError, match=f"cannot read {part}: Stale file handle"):
+        sweep(chain, small, tmp_path, workers=1)
+    assert part.exists()
+
+
+def test_two_sweeps_do_not_share_a_folder(chain: Path, tmp_path: Path) -> None:
+    small = replace(SWING, count=3)
+    with locked(tmp_path), pytest.raises(UserError, match=f"another sweep is writing into {tmp_path} \\(process {os.getpid()} on "):
+        sweep(chain, small, tmp_path, restart=True)
+    assert sweep(chain, small, tmp_path, workers=1).table.num_rows == 3
+
+
+def test_a_full_disk_ends_in_one_line_and_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+    """A limit for the size of files stands for the disk."""
+    resource = pytest.importorskip("resource")
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+    def progress(finished: int, failed: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100 if finished else hard, hard))
+
+    try:
+        with pytest.raises(UserError, match=f"cannot write into the folder {tmp_path}: File too large; finished runs are kept, the same command goes on"):
+            sweep(chain, SWING, tmp_path, workers=1, progress=progress)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    assert 0 < len(finished(tmp_path)[0]) < SWING.runs and not list(tmp_path.glob(".part*"))
+    assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
+
+
+# --- descriptions -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_description_in_a_file(tmp_path: Path) -> None:
+    assert read_spec(toml(tmp_path)) == replace(SWING, record=list(SWING.record), keep=list(SWING.keep))
+
+
+def test_a_grid_has_every_combination() -> None:
+    spec = replace(SWING, method="grid", count=0, vary={"a": [1.0, 2.0], "b": Range(0.0, 1.0, 3), "c": Range(1.0, 100.0, 3, log=True)})
+    assert spec.runs == 18
+    cases = spec.cases()
+    assert {tuple(np.round(c, 12)) for c in cases} == {(a, b, c) for a in (1.0, 2.0) for b in (0.0, 0.5, 1.0) for c in (1.0, 10.0, 100.0)}
+
+
+@pytest.mark.parametrize("method", ("random", "latin_hypercube"))
+def test_random_cases_depend_on_the_seed_alone(method: str) -> None:
+    spec = replace(SWING, method=method, count=200, vary={"a": Range(1.0, 3.0), "b": Range(1e-3, 1.0, log=True), "c": [5.0, 6.0]})
+    cases = spec.cases()
+    assert np.array_equal(cases, spec.cases()) and not np.array_equal(cases, replace(spec, seed=8).cases())
+    assert cases[:, 0].min() >= 1 and cases[:, 0].max() <= 3 and set(cases[:, 2]) == {5.0, 6.0}
+    assert abs(np.mean(np.log10(cases[:, 1])) + 1.5) < 0.2
+    if method == "latin_hypercube":  # one value in each of 200 equal layers
+        assert sorted(np.floor((cases[:, 0] - 1) * 100)) == list(range(200))
+
+
+def test_cases_from_a_table(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("gravity,joint[1].angle_start\n1.62,0.5\n9.81,-0.5\n")
+    file = tmp_path / "moon.toml"
+    file.write_text('[run]\nstop = 1\nrecord = ["tip.x"]\n[sample]\nmethod = "csv"\nfile = "cases.csv"\n')
+    spec = read_spec(file)
+    assert spec.names == ["gravity", "joint[1].angle_start"] and spec.step == 0.01
+    assert spec.cases().tolist() == [[1.62, 0.5], [9.81, -0.5]]
+    (tmp_path / "cases.csv").write_text("gravity,joint[1].angle_start\n1.62,0.5\n9.81,half\n")
+    with pytest.raises(UserError, match=r"line 3, joint\[1\].angle_start: half is not a number"):
+        read_spec(file)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    (
+        ("stop = 0.2", "", "[run] needs stop"),
+        ("stop = 0.2", 'stop = "soon"', "stop = soon: must be a number"),
+        ("stop = 0.2", "stop = 0.2\nsteps = 3", "[run] has no steps; it has: stop, step"),
+        ("[sample]", "[samples]", "unknown section [samples]"),
+        ("latin_hypercube", "sobol", "method sobol: must be one of grid, random"),
+        ("latin_hypercube", "grid", "needs a count of at least 2"),
+        ("latin_hypercube", "csv", "belong together"),
+        ("count = 450", "", "needs the number of runs"),
+        ("count = 450", "count = 1000000000", "at most 100000000 are allowed"),
+        ('"max"]', '"median"]', "keep median: must be one of final, min, max, mean"),
+        ("{from = 1, to = 10}", "{from = 1}", "must be a list of values or {from"),
+        ("{from = 1, to = 10}", '{from = 1, to = 2, scale = "cubic"}', "scale cubic: must be linear or log"),
+        ("{from = 1, to = 10}", '{from = 0, to = 2, scale = "log"}', "must be positive"),
+        ("{from = 1, to = 10}", "{from = 1, to = inf}", "must be finite"),
+        ("{from = 1, to = 10}", '["one", 2]', "must be finite numbers, or all of them texts"),
+        ("[vary]", "[set]\ngravity = 1\n[vary]", "gravity is both set and varied"),
+        ("stop = 0.2", "stop = ", "is not valid TOML"),
+    ),
+)  # fmt: skip
+def test_faults_of_a_description(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        read_spec(toml(tmp_path, **{old: new}))
+    assert message in str(caught.value) and "swing.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    (
+        (dict(record=["tip.z"]), "has no variable tip.z; did you mean tip"),
+        (dict(vary={"gravty": [1.0]}, method="grid"), "has no variable gravty; did you mean gravity"),
+        (dict(vary={"tip.x": [1.0]}, method="grid"), "tip.x cannot be set: it is computed"),
+        (dict(set={"solver.method": "magic"}), "must be one of explicit, implicit, automatic"),
+        (dict(vary={"solver.method": [1.5]}, method="grid"), "must be a whole number"),
+        (dict(stop=-1.0), "must be after the start time"),
+        (dict(step=0.0), "must be greater than 0"),
+    ),
+)  # fmt: skip
+def test_sweeps_that_do_not_fit_the_fmu(chain: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        sweep(chain, replace(SWING, **change), tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_whole_numbers_and_choices_can_vary(chain: Path) -> None:
+    spec = Spec(vary={"solver.method": [1.0, 2.0]}, record=["tip.x"], stop=0.2, step=0.02, set={"solver.relative_tolerance": 1e-9})
+    results, reasons = Runner(chain).chunk(spec, spec.cases())
+    assert not any(reasons) and 0 < abs(results[0, 0] - results[1, 0]) < 1e-6
+
+
+# --- the command ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
+    (tmp_path / "mass.toml").write_text('[run]\nstop = 0.1\nrecord = ["tip.x"]\n[vary]\n"link[1].mass" = [-1, 1]\n')
+    told = done("sweep", chain, "mass.toml", "--workers", 1, "-o", "results", folder=tmp_path)
+    assert "2 runs in results, 1 of them failed" in told and "link[1].mass" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    (
+        (("none.fmu", "swing.toml"), ("no file none.fmu",)),
+        (("swing.toml", "swing.toml"), ("is no FMU",)),
+        (("CHAIN", "none.toml"), ("cannot read none.toml",)),
+        (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be fmu or c",)),
+        (("CHAIN", "swing.toml", "--workers", "0"), ("workers 0: must be at least 1",)),
+        (("CHAIN", "swing.toml", "--timeout", "-1"), ("timeout -1: must be greater than 0",)),
+        (("CHAIN", "swing.toml", "--plot", "a.bmp"), ("must end in",)),
+    ),
+)  # fmt: skip
+def test_mistakes_in_commands(chain: Path, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    toml(tmp_path)
+    refused("sweep", *(chain if a == "CHAIN" else a for a in arguments), folder=tmp_path, words=words)
