@@ -31,7 +31,12 @@ def main() -> None:
             samples = np.searchsorted(result.t, np.array(golden["t"]) - 1e-9)
             found = np.stack([result[f"joint[{k}].angle"][samples] for k in range(1, 11)], axis=1)
             energy = result["energy.total"]
-            table.add_row(f"{tolerance:g}", f"{step:g}", f"{np.max(np.abs(found - right)):.1e}", f"{np.max(np.abs(energy - energy[0])):.1e}")
+            table.add_row(
+                f"{tolerance:g}",
+                f"{step:g}",
+                f"{np.max(np.abs(found - right)):.1e}",
+                f"{np.max(np.abs(energy - energy[0])):.1e}",
+            )
     Console(highlight=False).print(table)
 
 

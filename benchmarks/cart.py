@@ -37,7 +37,14 @@ def figure2(folder: Path, seconds: float) -> System:
     for name, mechanism in {"cart": WheeledCart(), "control": CartController(), "world": Scenario()}.items():
         (files[name],) = build(mechanism, folder / name)
     bare = System("figure2", files)
-    return System("figure2", files, joined(bare, "cart", "control") | joined(bare, "world", "control"), {"control.guidance.influence": 0.25}, seconds, STEP)
+    return System(
+        "figure2",
+        files,
+        joined(bare, "cart", "control") | joined(bare, "world", "control"),
+        {"control.guidance.influence": 0.25},
+        seconds,
+        STEP,
+    )
 
 
 class Inside:
@@ -70,7 +77,11 @@ def embedded(system: System, watched: bool) -> tuple[float, float, np.ndarray]:
                 inside.watch(slave)
         before = time.perf_counter()
         result = master.fixed(lambda t: None)
-        return time.perf_counter() - before, inside.seconds, np.array([result["cart.pose.x"][-1], result["cart.pose.y"][-1]])
+        return (
+            time.perf_counter() - before,
+            inside.seconds,
+            np.array([result["cart.pose.x"][-1], result["cart.pose.y"][-1]]),
+        )
 
 
 def evaluation(mechanism: Mechanism, name: str) -> float:
@@ -90,7 +101,10 @@ def evaluation(mechanism: Mechanism, name: str) -> float:
 def field(n: int) -> float:
     """Microseconds per scenario for the guidance field, n scenarios at a time."""
     x, y = np.random.default_rng(0).uniform(-5, 5, (2, n))
-    target, obstacles = Target(*(v * np.ones(n) for v in TARGET)), [Obstacle(*(v * np.ones(n) for v in o)) for o in OBSTACLES]
+    target, obstacles = (
+        Target(*(v * np.ones(n) for v in TARGET)),
+        [Obstacle(*(v * np.ones(n) for v in o)) for o in OBSTACLES],
+    )
     best = np.inf
     for _ in range(20):
         before = time.perf_counter()
@@ -113,7 +127,9 @@ def main() -> int:
             other = cosim.simulate_system(system, master="libcosim")
             took = time.perf_counter() - before
             gap = np.hypot(other["cart.pose.x"][-1] - end[0], other["cart.pose.y"][-1] - end[1])
-            table.add_row(f"libcosim, loading included (ends {gap:.0e} m beside)", f"{seconds / took:.0f}", f"{took / plain:.2f}")
+            table.add_row(
+                f"libcosim, loading included (ends {gap:.0e} m beside)", f"{seconds / took:.0f}", f"{took / plain:.2f}"
+            )
         except UserError as error:
             table.add_row(f"libcosim: {error}", "-", "-")
         watched, inside, _ = min((embedded(system, True) for _ in range(3)), key=lambda found: found[0])
@@ -122,12 +138,20 @@ def main() -> int:
     table = Table("one evaluation of rates and outputs", *(f"{name} over c" for name in ("numpy", "casadi")), "c [us]")
     for mechanism in (WheeledCart(), CartController()):
         numbers = {name: evaluation(mechanism, name) for name in ("numpy", "casadi", "c")}
-        table.add_row(repr(mechanism), f"{numbers['numpy'] / numbers['c']:.0f}", f"{numbers['casadi'] / numbers['c']:.1f}", f"{numbers['c']:.1f}")
+        table.add_row(
+            repr(mechanism),
+            f"{numbers['numpy'] / numbers['c']:.0f}",
+            f"{numbers['casadi'] / numbers['c']:.1f}",
+            f"{numbers['c']:.1f}",
+        )
     console.print(table)
     one, many = field(1), field(1000)
     console.print(f"guidance field: one scenario costs {one / many:.0f} times as much alone as among 1000")
     if not seconds / plain >= PROMISED:
-        console.print(f"FAILED  the closed loop runs {seconds / plain:.0f} times real time, {PROMISED:g} are promised", style="red")
+        console.print(
+            f"FAILED  the closed loop runs {seconds / plain:.0f} times real time, {PROMISED:g} are promised",
+            style="red",
+        )
         return 1
     return 0
 

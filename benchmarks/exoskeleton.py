@@ -141,7 +141,9 @@ def report_forms(report: Report, rounds: int, progress: Callable[[str], None]) -
         ratio = found["matrices"] / found["recursion"]
         report.line("accelerations, O(n) recursion, engine c", n, found["recursion"])
         report.line("accelerations, matrices and Cholesky", n, found["matrices"], f"{ratio:.3g} times the recursion")
-        report.require(f"the recursion is not slower than the matrices at n = {n}: they take {ratio:.3g} times as long", ratio >= 1)
+        report.require(
+            f"the recursion is not slower than the matrices at n = {n}: they take {ratio:.3g} times as long", ratio >= 1
+        )
     report.section()
 
 
@@ -152,8 +154,10 @@ def rigid_tree(m: Exoskeleton, l: np.ndarray, P: np.ndarray) -> tuple[list[Pinoc
     """Joints with links of lengths l, and for every link the links from the hip to it (itself last)."""
     limbs, P = m.limbs, m.table.p(P)
     ex, ey, ez, unit, nothing = np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], np.eye(3), np.zeros((3, 3))
-    joints = [PinocchioJoint("prismatic", 0, unit, np.zeros(3), ex, 0.0, np.zeros(3), nothing),
-              PinocchioJoint("prismatic", 1, unit, np.zeros(3), ey, 0.0, np.zeros(3), nothing)]  # fmt: skip
+    joints = [
+        PinocchioJoint("prismatic", 0, unit, np.zeros(3), ex, 0.0, np.zeros(3), nothing),
+        PinocchioJoint("prismatic", 1, unit, np.zeros(3), ey, 0.0, np.zeros(3), nothing),
+    ]
     paths: list[tuple[int, ...]] = []
     c = limbs.c(P.n)
     for branch in limbs.branches:
@@ -176,7 +180,9 @@ def report_pinocchio(report: Report, rounds: int, progress: Callable[[str], None
     phi, w, tau = x[:, at.part("phi")], x[:, at.part("w")], link_moments(m, u)
 
     def relative(absolute: np.ndarray) -> np.ndarray:
-        return np.stack([absolute[:, path[-1]] - (absolute[:, path[-2]] if len(path) > 1 else 0.0) for path in paths], axis=1)
+        return np.stack(
+            [absolute[:, path[-1]] - (absolute[:, path[-2]] if len(path) > 1 else 0.0) for path in paths], axis=1
+        )
 
     # a moment in a hinge turns everything beyond it
     hinge = np.stack([sum(tau[:, other[-1]] for other in paths if path[-1] in other) for path in paths], axis=1)
@@ -201,7 +207,10 @@ def report_pinocchio(report: Report, rounds: int, progress: Callable[[str], None
     for name in peers:
         report.line(f"the rigid tree, {name}", 6, times[name], f"{times[name] / times['engine c']:.3g} times engine c")
     report.section()
-    report.require(f"engine c with locked lengths is not slower than Pinocchio's aba: {ratio:.2f} of its time (aim: 0.5)", ratio <= 1)
+    report.require(
+        f"engine c with locked lengths is not slower than Pinocchio's aba: {ratio:.2f} of its time (aim: 0.5)",
+        ratio <= 1,
+    )
 
 
 # --- a step with contact ----------------------------------------------------------------------------------------------
@@ -209,11 +218,21 @@ def report_pinocchio(report: Report, rounds: int, progress: Callable[[str], None
 
 def report_contact(report: Report, rounds: int, progress: Callable[[str], None]) -> None:
     springs = {
-        f"hip.{what}[{b}]": value for b, rest in ((1, -0.25), (2, 0.25)) for what, value in (("stiffness", 600.0), ("damping", 40.0), ("rest_angle", rest))
+        f"hip.{what}[{b}]": value
+        for b, rest in ((1, -0.25), (2, 0.25))
+        for what, value in (("stiffness", 600.0), ("damping", 40.0), ("rest_angle", rest))
     }
     for m in (Exoskeleton.three_link(), Exoskeleton.six_link()):
         n = m.limbs.n
-        knees = {f"link[{i}].hinge_{what}": value for i in (2, 3, 6) for what, value in (("stiffness", 400.0), ("damping", 20.0))} if n == 6 else {}
+        knees = (
+            {
+                f"link[{i}].hinge_{what}": value
+                for i in (2, 3, 6)
+                for what, value in (("stiffness", 400.0), ("damping", 20.0))
+            }
+            if n == 6
+            else {}
+        )
         progress(f"steps of the FMU of {n} links")
         with tempfile.TemporaryDirectory() as folder:
             (fmu,) = m.build(folder, kind="native", start=springs | knees)
@@ -237,7 +256,10 @@ def report_contact(report: Report, rounds: int, progress: Callable[[str], None])
 
             one = contest({"step": steps}, max(5, rounds // 5))["step"]
         report.line("1 ms step with contact, native FMU", n, one, f"{STEP / one:.0f} times real time")
-        report.require(f"a step of 1 ms with contact is at least 200 times faster than real time, {n} links: {STEP / one:.0f} times", STEP / one >= 200)
+        report.require(
+            f"a step of 1 ms with contact is at least 200 times faster than real time, {n} links: {STEP / one:.0f} times",
+            STEP / one >= 200,
+        )
     report.section()
 
 

@@ -34,8 +34,11 @@ def run_fmu(fmu: str, seconds: float, repeats: int) -> dict[str, float]:
     inputs = [v.valueReference for v in description.modelVariables if v.causality == "input"][:1]
     outputs = [v.valueReference for v in description.modelVariables if v.causality == "output"]
     slave = FMU2Slave(
-        guid=description.guid, unzipDirectory=folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName="benchmark"
-    )  # fmt: skip
+        guid=description.guid,
+        unzipDirectory=folder,
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="benchmark",
+    )
     slave.instantiate()
     best = dict.fromkeys(WAYS, 0.0)
     for _ in range(repeats):
@@ -76,7 +79,9 @@ def main() -> int:
     from mechfmu.fmu.build import KINDS
 
     console = Console(highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, caption="simulated over elapsed time, best of several runs", caption_justify="left")
+    table = Table(
+        box=box.SIMPLE_HEAD, caption="simulated over elapsed time, best of several runs", caption_justify="left"
+    )
     for title in ("FMU", *WAYS.values()):
         table.add_column(title)
     speeds: dict[str, dict[str, float]] = {}
@@ -85,8 +90,16 @@ def main() -> int:
             status.update(f"building the {kind} FMU")
             for file in LinkChain(links=10).build(folder, kind=kind):
                 status.update(f"running {file.name}")
-                command = [sys.executable, str(Path(__file__).resolve()), "--run", str(file), *(["--quick"] if options.quick else [])]
-                done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ONE_THREAD}, cwd=folder)
+                command = [
+                    sys.executable,
+                    str(Path(__file__).resolve()),
+                    "--run",
+                    str(file),
+                    *(["--quick"] if options.quick else []),
+                ]
+                done = subprocess.run(
+                    command, capture_output=True, text=True, env={**os.environ, **ONE_THREAD}, cwd=folder
+                )
                 if done.returncode != 0:
                     sys.exit(f"{file.name} did not run:\n{done.stderr}")
                 speeds[file.name] = json.loads(done.stdout.splitlines()[-1])

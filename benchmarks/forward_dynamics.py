@@ -31,7 +31,9 @@ from mechfmu.simulation import engines
 AGREEMENT = 1e-8  # relative to the largest acceleration; rounding alone gives up to 1e-9 (MuJoCo, 1000 links)
 PINOCCHIO_LINKS_AT_MOST = 300  # its Data holds tensors of n^3 numbers: 32 GB at n = 1000
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # read when NumPy is loaded
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)  # read when NumPy is loaded
 
 Accelerate = Callable[[], np.ndarray]  # evaluates the one state it was made for
 
@@ -58,7 +60,12 @@ class Case:
     @staticmethod
     def of(n: int) -> Case:
         random = np.random.default_rng(n)
-        return Case(LinkChain(links=n, length=0.1 * n, mass=1.0 * n), np.full(n, 0.6), random.normal(0, 1, n), random.normal(0, 1, n))
+        return Case(
+            LinkChain(links=n, length=0.1 * n, mass=1.0 * n),
+            np.full(n, 0.6),
+            random.normal(0, 1, n),
+            random.normal(0, 1, n),
+        )
 
 
 # --- the contenders: each turns a case into a call without arguments ------------------------------------------------------
@@ -78,7 +85,9 @@ def mechfmu_engine(name: str) -> Callable[[Case], Accelerate]:
 def pinocchio(case: Case) -> Accelerate:
     n = case.chain.links
     if n > PINOCCHIO_LINKS_AT_MOST:
-        raise Unavailable(f"Pinocchio's Data object holds tensors of n^3 numbers, {4 * 8 * n**3 / 1e9:.0f} GB at n = {n}")
+        raise Unavailable(
+            f"Pinocchio's Data object holds tensors of n^3 numbers, {4 * 8 * n**3 / 1e9:.0f} GB at n = {n}"
+        )
     try:
         import pinocchio as pin
     except ImportError:
@@ -90,7 +99,9 @@ def pinocchio(case: Case) -> Accelerate:
     for k in range(n):
         place = pin.SE3(np.eye(3), np.array([p.l[k - 1] if k else 0.0, 0.0, 0.0]))
         parent = model.addJoint(parent, pin.JointModelRZ(), place, f"joint{k}")
-        model.appendBodyToJoint(parent, pin.Inertia(p.m[k], np.array([p.lc[k], 0.0, 0.0]), p.J[k] * np.eye(3)), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            parent, pin.Inertia(p.m[k], np.array([p.lc[k], 0.0, 0.0]), p.J[k] * np.eye(3)), pin.SE3.Identity()
+        )
     data = model.createData()
     return lambda: pin.aba(model, data, case.q, case.dq, case.tau)
 
@@ -105,7 +116,13 @@ def mujoco(case: Case) -> Accelerate:
     spec.option.gravity = [0.0, -p.gravity, 0.0]
     body = spec.worldbody
     for k in range(case.chain.links):
-        body = body.add_body(pos=[p.l[k - 1] if k else 0.0, 0.0, 0.0], mass=p.m[k], ipos=[p.lc[k], 0.0, 0.0], inertia=[p.J[k]] * 3, explicitinertial=True)
+        body = body.add_body(
+            pos=[p.l[k - 1] if k else 0.0, 0.0, 0.0],
+            mass=p.m[k],
+            ipos=[p.lc[k], 0.0, 0.0],
+            inertia=[p.J[k]] * 3,
+            explicitinertial=True,
+        )
         body.add_joint(type=mj.mjtJoint.mjJNT_HINGE, axis=[0.0, 0.0, 1.0])
     model = spec.compile()
     data = mj.MjData(model)
@@ -167,7 +184,9 @@ def measure(links: Sequence[int], bursts: int, burst: float) -> tuple[dict[tuple
                     calls[name] = make(case)
                 except Unavailable as reason:
                     reasons.append(str(reason))
-                except Exception as error:  # an engine that cannot do this size or needs a tool must not end the others' run
+                except (
+                    Exception
+                ) as error:  # an engine that cannot do this size or needs a tool must not end the others' run
                     if name == REFERENCE:
                         raise
                     reasons.append(f"{name} at n = {n}: {error}")
@@ -184,7 +203,9 @@ def refuse_disagreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
     for name, found in accelerations.items():
         difference = float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
         if not difference <= AGREEMENT:  # written so that NaN is refused
-            sys.exit(f"no figures: at n = {n} {name} and {REFERENCE} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})")
+            sys.exit(
+                f"no figures: at n = {n} {name} and {REFERENCE} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})"
+            )
     worst = max(float(np.max(np.abs(a - right)) / np.max(np.abs(right))) for a in accelerations.values())
     console.print(f"{n} links: {', '.join(accelerations)} agree to {worst:.0e}", soft_wrap=True)
 
@@ -200,7 +221,12 @@ def show(times: dict[tuple[str, int], float], links: Sequence[int], reasons: Seq
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("links\nn", justify="right")
     table.add_column("contender", vertical="bottom")
-    for title in ("time over\ncasadi's", "time over\nPinocchio's", f"time per body\nover n = {links[0]}", "time per body\nover n before"):
+    for title in (
+        "time over\ncasadi's",
+        "time over\nPinocchio's",
+        f"time per body\nover n = {links[0]}",
+        "time per body\nover n before",
+    ):
         table.add_column(title, justify="right")
     for i, n in enumerate(links):
         for name in CONTENDERS:
@@ -208,10 +234,14 @@ def show(times: dict[tuple[str, int], float], links: Sequence[int], reasons: Seq
             per_body = None if own is None else own / n
             first, before = (None if (t := times.get((name, m))) is None else t / m for m in (links[0], links[i - 1]))
             table.add_row(
-                str(n), name, ratio(own, times.get((REFERENCE, n))), ratio(own, times.get(("Pinocchio", n))),
-                ratio(per_body, first) if i else "1", ratio(per_body, before) if i else "",
+                str(n),
+                name,
+                ratio(own, times.get((REFERENCE, n))),
+                ratio(own, times.get(("Pinocchio", n))),
+                ratio(per_body, first) if i else "1",
+                ratio(per_body, before) if i else "",
                 end_section=name == list(CONTENDERS)[-1],
-            )  # fmt: skip
+            )
     console.print(table)
     console.print(Padding("\n".join((*NOTES, *(f"No figure: {reason}." for reason in reasons))), (0, 2)), style="dim")
 
@@ -224,13 +254,25 @@ def requirements(times: dict[tuple[str, int], float]) -> list[tuple[str, bool]]:
         found.append((f"casadi is at least 40 times faster than numpy at n = 10: {faster:.0f} times", faster >= 40))
     if {("casadi", 100), ("casadi", 1000)} <= times.keys():
         growth = times["casadi", 1000] / times["casadi", 100] / 10
-        found.append((f"casadi's time per body at n = 1000 is at most 1.4 times that at n = 100: {growth:.2f} times", growth <= 1.4))
+        found.append(
+            (
+                f"casadi's time per body at n = 1000 is at most 1.4 times that at n = 100: {growth:.2f} times",
+                growth <= 1.4,
+            )
+        )
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare the speed of mechfmu's engines with Pinocchio and MuJoCo.")
-    parser.add_argument("--links", type=int, nargs="+", default=[10, 100, 1000], metavar="N", help="numbers of links (default: 10 100 1000)")
+    parser.add_argument(
+        "--links",
+        type=int,
+        nargs="+",
+        default=[10, 100, 1000],
+        metavar="N",
+        help="numbers of links (default: 10 100 1000)",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter bursts, for a first look")
     options = parser.parse_args(arguments)
     links = sorted(set(options.links))

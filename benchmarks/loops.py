@@ -37,9 +37,22 @@ console = Console(highlight=False)
 
 def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
     """The file of benchmarks/c as a loaded library whose functions return CPU seconds unless told otherwise."""
-    command = ["g++" if source.endswith(".cpp") else "gcc", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-Wall", "-Wextra", str(C_FILES / source), *flags]
+    command = [
+        "g++" if source.endswith(".cpp") else "gcc",
+        "-O2",
+        "-DNDEBUG",
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Wextra",
+        str(C_FILES / source),
+        *flags,
+    ]
     texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", source))]
-    target = cache_folder() / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
+    target = (
+        cache_folder()
+        / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
+    )
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
@@ -76,7 +89,9 @@ def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> di
     return {name: float(np.quantile(times, 0.1)) for name, times in taken.items()}
 
 
-def engine_bursts(mechanism: Mechanism, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> tuple[dict[str, Burst], np.ndarray]:
+def engine_bursts(
+    mechanism: Mechanism, x: np.ndarray, u: np.ndarray, p: np.ndarray
+) -> tuple[dict[str, Burst], np.ndarray]:
     """Bursts of engine c at the points (x[i], u[i]): of the rates and of the directional derivative; and where the rates appear."""
     table, functions, loop = mechanism.table, library(mechanism), compiled_loop("engine_loop.c")
     functions.engine_work.restype = ctypes.c_size_t
@@ -130,21 +145,35 @@ def pinocchio_bursts(
     kinds, parents = (np.array(a, dtype=np.int32) for a in ([j.code() for j in joints], [j.parent for j in joints]))
     numbers, weight = np.array([j.numbers() for j in joints]), np.array(gravity, dtype=float)
     loop.pinocchio_mechanism.restype, loop.pinocchio_burst.restype = ctypes.c_void_p, ctypes.c_double
-    mechanism = ctypes.c_void_p(loop.pinocchio_mechanism(len(joints), pointer(kinds), pointer(parents), pointer(numbers), pointer(weight)))
+    mechanism = ctypes.c_void_p(
+        loop.pinocchio_mechanism(len(joints), pointer(kinds), pointer(parents), pointer(numbers), pointer(weight))
+    )
 
     def form(local: int) -> tuple[Burst, np.ndarray]:
         kept = [q, v, tau, np.zeros_like(v)]
-        return lambda count: float(loop.pinocchio_burst(mechanism, local, ctypes.c_size_t(len(q)), *map(pointer, kept), ctypes.c_size_t(count))), kept[3]
+        return lambda count: float(
+            loop.pinocchio_burst(mechanism, local, ctypes.c_size_t(len(q)), *map(pointer, kept), ctypes.c_size_t(count))
+        ), kept[3]
 
     return {"Pinocchio, world axes": form(0), "Pinocchio, body axes": form(1)}
 
 
 def _pinocchio_loop() -> ctypes.CDLL:
     prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
-    places = [prefix / "include" / "eigen3", package_folder("casadi") / "include" / "eigen3"]  # of cmeel-eigen; casadi brings it too
-    eigen = next((place for place in places if place.exists()), None) or sys.exit("the headers of Eigen are missing: pip install cmeel-eigen")
-    definitions = ("PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
-                   "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12")  # fmt: skip
+    places = [
+        prefix / "include" / "eigen3",
+        package_folder("casadi") / "include" / "eigen3",
+    ]  # of cmeel-eigen; casadi brings it too
+    eigen = next((place for place in places if place.exists()), None) or sys.exit(
+        "the headers of Eigen are missing: pip install cmeel-eigen"
+    )
+    definitions = (
+        "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
+        "BOOST_MPL_LIMIT_LIST_SIZE=30",
+        "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
+        "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+        "BOOST_FUSION_INVOKE_MAX_ARITY=12",
+    )
     return compiled_loop(
         "pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), "-isystem", str(prefix / "include"), "-isystem", str(eigen),
         f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}",
@@ -155,11 +184,17 @@ def refuse_disagreement(what: str, accelerations: dict[str, np.ndarray]) -> None
     """The first contender is right when all agree; no figures otherwise."""
     (first, right), *_ = accelerations.items()
     largest = np.max(np.abs(right), axis=1)
-    worst = {name: float(np.max(np.max(np.abs(found - right), axis=1) / largest)) for name, found in accelerations.items()}
+    worst = {
+        name: float(np.max(np.max(np.abs(found - right), axis=1) / largest)) for name, found in accelerations.items()
+    }
     for name, difference in worst.items():
         if not difference <= AGREEMENT:  # written so that NaN is refused
-            sys.exit(f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})")
-    console.print(f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True)
+            sys.exit(
+                f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})"
+            )
+    console.print(
+        f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True
+    )
 
 
 # --- building ---------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ from mechfmu.codegen.c_model import model_c
 from mechfmu.codegen.compiler import compile_library, default_compiler, host_platform
 from mechfmu.codegen.sources import NATIVE, c_sources, fmu_source
 from mechfmu.simulation.compiled import library
-from mechfmu.simulation.instance import Instance
+from mechfmu.simulation.engines import make_instance
 
 POINTS = 8  # random states of each size, visited in turn
 STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 10 ms
@@ -89,7 +89,12 @@ class Case:
     def of(n: int) -> Case:
         random = np.random.default_rng(n)
         angles = 0.6 + random.uniform(-0.2, 0.2, (POINTS, n))
-        return Case(LinkChain(links=n, length=0.1 * n, mass=1.0 * n), angles, random.normal(0, 1, (POINTS, n)), random.normal(0, 1, (POINTS, n)))
+        return Case(
+            LinkChain(links=n, length=0.1 * n, mass=1.0 * n),
+            angles,
+            random.normal(0, 1, (POINTS, n)),
+            random.normal(0, 1, (POINTS, n)),
+        )
 
     @property
     def p(self) -> Any:
@@ -108,7 +113,11 @@ class Case:
         p, joints = self.p, []
         for k in range(self.chain.links):
             point, com = np.array([p.l[k - 1] if k else 0.0, 0.0, 0.0]), np.array([p.lc[k], 0.0, 0.0])
-            joints.append(PinocchioJoint("revolute", k, np.eye(3), point, np.array([0.0, 0.0, 1.0]), p.m[k], com, p.J[k] * np.eye(3)))
+            joints.append(
+                PinocchioJoint(
+                    "revolute", k, np.eye(3), point, np.array([0.0, 0.0, 1.0]), p.m[k], com, p.J[k] * np.eye(3)
+                )
+            )
         return pinocchio_bursts(joints, (0.0, -p.gravity, 0.0), self.q, self.dq, self.tau)["Pinocchio, world axes"]
 
     def mujoco(self) -> tuple[Burst, np.ndarray]:
@@ -120,7 +129,9 @@ class Case:
         body = spec.worldbody
         for k in range(self.chain.links):
             place = [p.l[k - 1] if k else 0.0, 0.0, 0.0]
-            body = body.add_body(pos=place, mass=p.m[k], ipos=[p.lc[k], 0.0, 0.0], inertia=[p.J[k]] * 3, explicitinertial=True)
+            body = body.add_body(
+                pos=place, mass=p.m[k], ipos=[p.lc[k], 0.0, 0.0], inertia=[p.J[k]] * 3, explicitinertial=True
+            )
             body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0.0, 0.0, 1.0])
         loop.mujoco_chain.restype, loop.mujoco_burst.restype = ctypes.c_void_p, ctypes.c_double
         with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +139,9 @@ class Case:
             mujoco.mj_saveModel(spec.compile(), file)
             chain = ctypes.c_void_p(loop.mujoco_chain(file.encode()))
         kept = [self.q, self.dq, self.tau, qdd]
-        return lambda count: float(loop.mujoco_burst(chain, ctypes.c_size_t(POINTS), *map(pointer, kept), ctypes.c_size_t(count))), qdd
+        return lambda count: float(
+            loop.mujoco_burst(chain, ctypes.c_size_t(POINTS), *map(pointer, kept), ctypes.c_size_t(count))
+        ), qdd
 
 
 def mujoco_loop() -> ctypes.CDLL:
@@ -212,14 +225,19 @@ def counted_states(chain: LinkChain, folder: Path) -> np.ndarray:
     """The states at which a run of the FMU evaluates the rates: the same C code, built with a counter around them."""
     guid, counter = "counted", (C_FILES / "counted_rates.inc").read_text()
     text = model_c(chain, guid, {})
-    for old, new in ((".rates = model_rates", ".rates = counted_rates"), ("const Model model =", f"{counter}\nconst Model model =")):
+    for old, new in (
+        (".rates = model_rates", ".rates = counted_rates"),
+        ("const Model model =", f"{counter}\nconst Model model ="),
+    ):
         assert text.count(old) == 1
         text = text.replace(old, new)
     files = c_sources(*NATIVE) | {"model.c": text}
     for name, content in files.items():
         (folder / name).write_text(content)
     target = folder / "counted.so"
-    compile_library(folder, sorted(name for name in files if name.endswith(".c")), target, host_platform(), default_compiler())
+    compile_library(
+        folder, sorted(name for name in files if name.endswith(".c")), target, host_platform(), default_compiler()
+    )
     host, library_of_host = Host(target, guid), ctypes.CDLL(str(target))
     library_of_host.counted.restype = ctypes.c_size_t
     nx = chain.table.x.size
@@ -238,7 +256,11 @@ def bare_burst(chain: LinkChain, states: np.ndarray) -> Burst:
     _, _, _, u, p = chain.start()
     count, nx = states.shape
     kept = [states, np.tile(u, (count, 1)), p, np.zeros_like(states), np.zeros(w_size() + 1)]
-    arguments = [*(ctypes.c_size_t(s) for s in (count, nx, u.size)), *(pointer(a) for a in kept), ctypes.c_size_t(count)]
+    arguments = [
+        *(ctypes.c_size_t(s) for s in (count, nx, u.size)),
+        *(pointer(a) for a in kept),
+        ctypes.c_size_t(count),
+    ]
 
     def burst(_: int) -> float:
         assert kept
@@ -254,9 +276,11 @@ def python_fmu_step(fmu: Path, folder: Path, runs: int) -> float:
 
     description = fmpy.read_model_description(str(fmu))
     slave = FMU2Slave(
-        guid=description.guid, unzipDirectory=fmpy.extract(str(fmu), str(folder)),
-        modelIdentifier=description.coSimulation.modelIdentifier, instanceName="benchmark",
-    )  # fmt: skip
+        guid=description.guid,
+        unzipDirectory=fmpy.extract(str(fmu), str(folder)),
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="benchmark",
+    )
     slave.instantiate()
     best = math.inf
     for _ in range(runs):
@@ -277,7 +301,7 @@ def instance_step(engine: str, runs: int) -> float:
     """CPU seconds of one step of a run in Python, without an FMU."""
     best = math.inf
     for _ in range(runs):
-        instance = Instance(LinkChain(links=10), engine=engine)
+        instance = make_instance(LinkChain(links=10), None, engine)
         instance.initialize(0.0, TOLERANCE)
         began = time.thread_time()
         for i in range(STEPS):
@@ -299,14 +323,21 @@ def report_evaluations(report: Report, rounds: int, progress: Callable[[str], No
         report.line("accelerations, engine c", n, own, per_body)
         for name in peers:
             report.line(f"accelerations, {name}", n, found[name], f"{found[name] / own:.3g} times engine c")
-        report.line("directional derivative", n, found["directional derivative"], f"{found['directional derivative'] / own:.2f} times engine c")
+        report.line(
+            "directional derivative",
+            n,
+            found["directional derivative"],
+            f"{found['directional derivative'] / own:.2f} times engine c",
+        )
         report.section()
     for n in (10, 100):
         ratio = times[n]["engine c"] / times[n]["Pinocchio"]
         text = f"engine c takes at most 1/3 of Pinocchio's time at n = {n}: 1/{1 / ratio:.2f} (1/6 would be {6 * ratio:.2f} times faster)"
         report.require(text, ratio <= 1 / 3)
     growth = times[1000]["engine c"] / 1000 / (times[10]["engine c"] / 10)
-    report.require(f"engine c's time per body at n = 1000 is at most 2.2 times that at n = 10: {growth:.2f} times", growth <= 2.2)
+    report.require(
+        f"engine c's time per body at n = 1000 is at most 2.2 times that at n = 10: {growth:.2f} times", growth <= 2.2
+    )
 
 
 def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -> None:
@@ -330,17 +361,29 @@ def report_steps(report: Report, rounds: int, progress: Callable[[str], None]) -
         progress(f"{CROWD} instances")
         instance_seconds, instance_bytes = crowd_apart(binary, guid)
     report.line("10 ms step, native FMU", 10, native, f"{STEP / native:.0f} times real time")
-    report.line("its bare evaluations", 10, bare, f"{len(states) / STEPS:.1f} of them, {100 * bare / native:.0f} % of it")
+    report.line(
+        "its bare evaluations", 10, bare, f"{len(states) / STEPS:.1f} of them, {100 * bare / native:.0f} % of it"
+    )
     report.line("10 ms step, Python FMU", 10, python, f"{python / native:.0f} times the native FMU")
     report.line("10 ms step, numpy engine", 10, numpy, f"{numpy / native:.0f} times the native FMU")
     report.section()
     report.line(f"instance, one of {CROWD}", 10, instance_seconds, f"{instance_bytes / 1000:.1f} kB after a step")
     report.section()
-    report.require(f"a step of the native FMU is at least 100 times faster than with the numpy engine: {numpy / native:.0f} times", numpy / native >= 100)
-    report.require(f"a step of the native FMU is at least 10 times faster than of the Python FMU: {python / native:.0f} times", python / native >= 10)
+    report.require(
+        f"a step of the native FMU is at least 100 times faster than with the numpy engine: {numpy / native:.0f} times",
+        numpy / native >= 100,
+    )
+    report.require(
+        f"a step of the native FMU is at least 10 times faster than of the Python FMU: {python / native:.0f} times",
+        python / native >= 10,
+    )
     over = 100 * (native / bare - 1)
-    report.require(f"FMI layer and solver take at most 25 % over the bare evaluations of the same steps: {over:.1f} %", over <= 25)
-    report.require(f"an instance is made and initialized in at most 1 ms: {duration(instance_seconds)}", instance_seconds <= 1e-3)
+    report.require(
+        f"FMI layer and solver take at most 25 % over the bare evaluations of the same steps: {over:.1f} %", over <= 25
+    )
+    report.require(
+        f"an instance is made and initialized in at most 1 ms: {duration(instance_seconds)}", instance_seconds <= 1e-3
+    )
     text = f"an instance needs at most 200 kB, and {CROWD} live in one process: {instance_bytes / 1000:.1f} kB"
     report.require(text, instance_bytes <= 200e3)
 
@@ -350,14 +393,18 @@ def report_builds(report: Report, progress: Callable[[str], None]) -> None:
         progress(f"building the native FMU of {n} links")
         seconds, used = build_seconds("link_chain", "--option", f"links={n}")
         report.line("build of the native FMU", n, seconds, f"{used:.0f} s of CPU time")
-        report.require(f"the native FMU of {n} links is built in at most {limit:.0f} s: {seconds:.0f} s", seconds <= limit)
+        report.require(
+            f"the native FMU of {n} links is built in at most {limit:.0f} s: {seconds:.0f} s", seconds <= limit
+        )
     report.section()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure compiled mechanisms and native FMUs in compiled loops.")
     parser.add_argument("--quick", action="store_true", help="fewer bursts, for a first look")
-    parser.add_argument("--build", action="store_true", help="also time the builds of FMUs of 100 and 1000 links (minutes)")
+    parser.add_argument(
+        "--build", action="store_true", help="also time the builds of FMUs of 100 and 1000 links (minutes)"
+    )
     parser.add_argument("--crowd", nargs=2, metavar=("LIBRARY", "GUID"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.crowd:

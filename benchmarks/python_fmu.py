@@ -24,13 +24,12 @@ from pathlib import Path
 
 MOST_PER_CALL = 30.0  # us more than in the host's process
 MOST_START = 1.5  # times the start of a Python that imports the same packages
-CALLS = {
-    "set": "set an input",
-    "get": "read 10 outputs",
-    "step": "step of 10 ms",
-    "cycle": "set, step, read",
+CALLS = {"set": "set an input", "get": "read 10 outputs", "step": "step of 10 ms", "cycle": "set, step, read"}
+FMUS = {
+    "in-process": "in the host's process (pythonfmu)",
+    "own": "in a process of its own (mechfmu)",
+    "native": "native",
 }
-FMUS = {"in-process": "in the host's process (pythonfmu)", "own": "in a process of its own (mechfmu)", "native": "native"}
 
 
 def measure(fmu: str, count: int) -> dict[str, float]:
@@ -42,12 +41,20 @@ def measure(fmu: str, count: int) -> dict[str, float]:
 
     description = fmpy.read_model_description(fmu)
     folder = fmpy.extract(fmu)
-    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName="benchmark")
+    slave = FMU2Slave(
+        guid=description.guid,
+        unzipDirectory=folder,
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="benchmark",
+    )
     slave.instantiate()
     slave.setupExperiment(tolerance=1e-6, startTime=0.0)
     slave.enterInitializationMode()
     slave.exitInitializationMode()
-    references = {c: [v.valueReference for v in description.modelVariables if v.causality == c and v.type == "Real"] for c in ("input", "output")}
+    references = {
+        c: [v.valueReference for v in description.modelVariables if v.causality == c and v.type == "Real"]
+        for c in ("input", "output")
+    }
     one, ten = (ctypes.c_uint32 * 1)(references["input"][0]), (ctypes.c_uint32 * 10)(*references["output"][:10])
     torque, values = (ctypes.c_double * 1)(0.1), (ctypes.c_double * 10)()
     component, library, h, now = ctypes.c_void_p(slave.component), slave.dll, 0.01, 0.0
@@ -77,7 +84,12 @@ def measure(fmu: str, count: int) -> dict[str, float]:
     step()
     put_get = timed(lambda: (put(), get()), count)  # a value that was set makes the FMU compute what is read
     put_alone = timed(put, count)
-    found = {"set": put_alone, "get": put_get - put_alone, "step": timed(step, count // 10), "cycle": timed(cycle, count // 10)}
+    found = {
+        "set": put_alone,
+        "get": put_get - put_alone,
+        "step": timed(step, count // 10),
+        "cycle": timed(cycle, count // 10),
+    }
     slave.terminate()
     return found
 
@@ -89,7 +101,19 @@ def in_process(fmu: Path, folder: Path) -> Path:
     resources = folder / "resources"
     slave = resources / f"{(resources / 'slavemodule.txt').read_text()}.py"
     core = resources / json.loads((resources / "model.json").read_text())["core"]
-    command = [sys.executable, "-m", "pythonfmu", "build", "-f", slave, "-d", folder / "built", resources / "model.json", folder / "modelDescription.xml", core]
+    command = [
+        sys.executable,
+        "-m",
+        "pythonfmu",
+        "build",
+        "-f",
+        slave,
+        "-d",
+        folder / "built",
+        resources / "model.json",
+        folder / "modelDescription.xml",
+        core,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (built,) = (folder / "built").glob("*.fmu")
     return built
@@ -107,7 +131,11 @@ def start_ratio(resources: Path, rounds: int) -> float:
         output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the others)
         numbers = [theirs.fileno(), theirs.fileno(), lifeline, output.fileno(), os.getpid()]
         begun = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-B", resources / "mechfmu_start.py", *map(str, numbers)], pass_fds=numbers[:4], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-B", resources / "mechfmu_start.py", *map(str, numbers)],
+            pass_fds=numbers[:4],
+            stdout=subprocess.DEVNULL,
+        )
         ours.recv(64)
         ratios.append((time.perf_counter() - begun) / plain)
         process.kill()
@@ -144,7 +172,13 @@ def main() -> int:
         for k in range(rounds):
             for name, file in files.items():
                 status.update(f"round {k + 1} of {rounds}: {FMUS[name]}")
-                command = [sys.executable, str(Path(__file__).resolve()), "--run", str(file), *(["--quick"] if options.quick else [])]
+                command = [
+                    sys.executable,
+                    str(Path(__file__).resolve()),
+                    "--run",
+                    str(file),
+                    *(["--quick"] if options.quick else []),
+                ]
                 done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
                 if done.returncode != 0:
                     sys.exit(f"{file.name} did not run:\n{done.stderr}")
@@ -161,8 +195,14 @@ def main() -> int:
     worst = max(CALLS, key=lambda call: best["own"][call] - best["in-process"][call])
     more = best["own"][worst] - best["in-process"][worst]
     requirements = [
-        (more <= MOST_PER_CALL, f"a call costs at most {MOST_PER_CALL:g} us more than in the host's process: {more:.1f} us ({CALLS[worst]})"),
-        (start <= MOST_START, f"the process starts in at most {MOST_START:g} times `import numpy, scipy, casadi`: {start:.2f}"),
+        (
+            more <= MOST_PER_CALL,
+            f"a call costs at most {MOST_PER_CALL:g} us more than in the host's process: {more:.1f} us ({CALLS[worst]})",
+        ),
+        (
+            start <= MOST_START,
+            f"the process starts in at most {MOST_START:g} times `import numpy, scipy, casadi`: {start:.2f}",
+        ),
     ]
     for holds, text in requirements:
         console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)

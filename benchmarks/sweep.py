@@ -51,7 +51,9 @@ def plain_loop(fmu: Path, cases: np.ndarray, names: list[str]) -> tuple[float, n
     began, rows = time.perf_counter(), []
     for case in cases:
         values = dict(zip(names, case, strict=True))
-        data = fmpy.simulate_fmu(str(fmu), stop_time=1.0, output_interval=0.01, output=["tip.x", "energy.kinetic"], start_values=values)
+        data = fmpy.simulate_fmu(
+            str(fmu), stop_time=1.0, output_interval=0.01, output=["tip.x", "energy.kinetic"], start_values=values
+        )
         rows.append([data["tip.x"][-1], data["tip.x"].max(), data["energy.kinetic"][-1], data["energy.kinetic"].max()])
     return len(cases) / (time.perf_counter() - began), np.array(rows)
 
@@ -104,12 +106,24 @@ def main() -> int:
         rates, tables = {}, {}
         for engine in ("fmu", "c"):
             began = time.perf_counter()
-            result = sweep(fmu, spec, Path(name) / engine, workers=2, engine=engine, progress=lambda done, failed: memory.append(resident()))
+            result = sweep(
+                fmu,
+                spec,
+                Path(name) / engine,
+                workers=2,
+                engine=engine,
+                progress=lambda done, failed: memory.append(resident()),
+            )
             rates[engine], tables[engine] = runs / (time.perf_counter() - began), result.table
         loop, expected = plain_loop(fmu, spec.cases()[:LOOP], spec.names)
-        print(f"runs a second, start and end of processes included: the FMU {rates['fmu']:.0f}, engine c {rates['c']:.0f}; FMPy's loop {loop:.0f}")
+        print(
+            f"runs a second, start and end of processes included: the FMU {rates['fmu']:.0f}, engine c {rates['c']:.0f}; FMPy's loop {loop:.0f}"
+        )
         table = tables["fmu"]
-        right = all(np.allclose(np.asarray(table[c])[:LOOP], expected[:, j], rtol=0, atol=1e-4) for j, c in enumerate(spec.columns))
+        right = all(
+            np.allclose(np.asarray(table[c])[:LOOP], expected[:, j], rtol=0, atol=1e-4)
+            for j, c in enumerate(spec.columns)
+        )
         second = memory[len(memory) // 2 :]
         growth = (second[-1] - second[len(second) // 4]) / 1e6
         again = parquet.read_table([str(f) for f in parts(disturbed(fmu, file, runs))]).sort_by("run")
@@ -119,8 +133,14 @@ def main() -> int:
             rates["c"] >= 20 * loop,
         ),
         ("its results are those of the loop, and the same with both engines", right and tables["c"].equals(table)),
-        (f"the memory of client and workers stays the same: {growth:+.0f} MB over the last three quarters", growth < 50),
-        (f"disturbed and resumed, it has exactly {runs} results, the same", again.equals(table) and again.num_rows == runs),
+        (
+            f"the memory of client and workers stays the same: {growth:+.0f} MB over the last three quarters",
+            growth < 50,
+        ),
+        (
+            f"disturbed and resumed, it has exactly {runs} results, the same",
+            again.equals(table) and again.num_rows == runs,
+        ),
     ]
     for text, holds in found:
         print(f"{'PASS' if holds else 'FAIL'}  {text}")

@@ -109,7 +109,11 @@ class Case:
 
     def engine(self) -> tuple[Burst, np.ndarray]:
         """Without the dampers and springs of the description: Pinocchio has none."""
-        none = {s.name: 0.0 for s in self.tree.table.of("parameter") if s.name.endswith((".damping", ".friction", ".stiffness"))}
+        none = {
+            s.name: 0.0
+            for s in self.tree.table.of("parameter")
+            if s.name.endswith((".damping", ".friction", ".stiffness"))
+        }
         _, x, _, u, p = self.tree.start(none)
         x, u = np.tile(x, (POINTS, 1)), np.tile(u, (POINTS, 1))
         nq, nv = self.tree.nq, self.tree.nv
@@ -160,7 +164,9 @@ def joined(bodies: list[tuple[np.ndarray, np.ndarray, Body]]) -> tuple[float, np
     for (R, _, body), c in zip(bodies, places, strict=True):
         xx, yy, zz, xy, xz, yz = body.inertia
         d = c - com
-        inertia += R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T + body.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        inertia += R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T + body.mass * (
+            d @ d * np.eye(3) - np.outer(d, d)
+        )
     return sum(masses), com, inertia
 
 
@@ -176,7 +182,9 @@ def evaluations(what: str, tree: TreeMechanism, rounds: int) -> tuple[float, flo
     return own, min(times.values())
 
 
-CONTESTS: tuple[tuple[str, Callable[[], TreeMechanism], float, float], ...] = (  # at most so many times Pinocchio's time; what we aim for
+CONTESTS: tuple[
+    tuple[str, Callable[[], TreeMechanism], float, float], ...
+] = (  # at most so many times Pinocchio's time; what we aim for
     ("arm of 7 degrees of freedom", SphericalArm, 1.0, 0.6),
     ("UR5", lambda: robot("ur5_robot.urdf"), 1.0, 0.6),
     ("Panda", lambda: robot("panda.urdf"), 1.0, 0.6),
@@ -192,18 +200,31 @@ def report_evaluations(report: Report, rounds: int, progress: Callable[[str], No
         report.line(f"{what}, engine c", tree.nv, own)
         report.line(f"{what}, Pinocchio", tree.nv, peer, f"{peer / own:.3g} times engine c")
         report.section()
-        report.require(f"{what}: engine c takes at most {limit:g} of Pinocchio's time: {own / peer:.2f} (aim: {aim:g})", own <= limit * peer)
+        report.require(
+            f"{what}: engine c takes at most {limit:g} of Pinocchio's time: {own / peer:.2f} (aim: {aim:g})",
+            own <= limit * peer,
+        )
     per_body = {}
     for n in (20, 200):
         progress(f"random tree of {n} bodies")
         tree = random_tree(n)
         own, peer = evaluations(f"random tree of {n} bodies", tree, rounds)
         per_body[n] = own / tree.nv
-        report.line(f"random tree of {n} bodies, engine c", tree.nv, own, f"{1e9 * per_body[n]:.0f} ns per degree of freedom")
-        report.line(f"random tree of {n} bodies, Pinocchio", tree.nv, peer, f"{1e9 * peer / tree.nv:.0f} ns per degree of freedom")
+        report.line(
+            f"random tree of {n} bodies, engine c", tree.nv, own, f"{1e9 * per_body[n]:.0f} ns per degree of freedom"
+        )
+        report.line(
+            f"random tree of {n} bodies, Pinocchio",
+            tree.nv,
+            peer,
+            f"{1e9 * peer / tree.nv:.0f} ns per degree of freedom",
+        )
     report.section()
     growth = per_body[200] / per_body[20]
-    report.require(f"engine c's time per degree of freedom with 200 bodies is at most 1.5 times that with 20: {growth:.2f} times", growth <= 1.5)
+    report.require(
+        f"engine c's time per degree of freedom with 200 bodies is at most 1.5 times that with 20: {growth:.2f} times",
+        growth <= 1.5,
+    )
 
 
 def report_build(report: Report, progress: Callable[[str], None]) -> None:
@@ -213,7 +234,10 @@ def report_build(report: Report, progress: Callable[[str], None]) -> None:
         joints, (seconds, used) = Tree.from_file(file).nv, build_seconds(str(file))
     report.line(f"build of the native FMU of {BIG_ROBOT}", joints, seconds, f"{used:.0f} s of CPU time")
     report.section()
-    report.require(f"the native FMU of a robot with {joints} driven joints is built in at most 60 s: {seconds:.0f} s", seconds <= 60 and joints >= 30)
+    report.require(
+        f"the native FMU of a robot with {joints} driven joints is built in at most 60 s: {seconds:.0f} s",
+        seconds <= 60 and joints >= 30,
+    )
 
 
 def main() -> int:

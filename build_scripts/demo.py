@@ -6,7 +6,11 @@ Works from a fresh clone with nothing but Python; the pictures and FMUs go to `o
 import sys
 
 if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the import below fails on an older Python
-    sys.exit("error: mechfmu needs Python 3.10 or newer, and this is Python " + sys.version.split()[0] + ": run me with a newer one")
+    sys.exit(
+        "error: mechfmu needs Python 3.10 or newer, and this is Python "
+        + sys.version.split()[0]
+        + ": run me with a newer one"
+    )
 
 import environment
 

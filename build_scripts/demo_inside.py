@@ -40,8 +40,11 @@ KEPT = OUT / "demo.json"  # what the last run found
 SITE = OUT / "site" / "index.html"
 FIRST = "link_chain"  # the first picture
 LOOPS = {  # ready systems with something to control
-    "cart_controller": "figure2", "computed_torque": "arm_computed_torque", "pid_controller": "exoskeleton_pd", "walking_controller": "walk",
-}  # fmt: skip
+    "cart_controller": "figure2",
+    "computed_torque": "arm_computed_torque",
+    "pid_controller": "exoskeleton_pd",
+    "walking_controller": "walk",
+}
 
 # What a run at the FMU's own tolerance must keep to; a wrong model misses these by orders of magnitude.
 ENERGY_LIMIT = 1e-4  # of the energy that moved
@@ -77,15 +80,31 @@ def main() -> int:
     state, fresh = sources(), "--fresh" in sys.argv[1:]
     reports = [] if fresh else last_reports(state)
     if reports:
-        console.print(f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}", markup=False, soft_wrap=True)
+        console.print(
+            f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}",
+            markup=False,
+            soft_wrap=True,
+        )
     else:
         reports = demonstrate_all()
-        KEPT.write_text(json.dumps({"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1))
-    (console if console.is_terminal else Console(width=160, highlight=False)).print(summary(reports))  # a pipe cuts no word
+        KEPT.write_text(
+            json.dumps(
+                {"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1
+            )
+        )
+    (console if console.is_terminal else Console(width=160, highlight=False)).print(
+        summary(reports)
+    )  # a pipe cuts no word
     console.print(LEGEND, soft_wrap=True)
     failed = [] if reports_clean(reports) and site_is_new(state) and not fresh else make_site(reports, state)
-    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}", markup=False, soft_wrap=True)
-    found = [f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)] + failed
+    console.print(
+        f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}",
+        markup=False,
+        soft_wrap=True,
+    )
+    found = [
+        f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)
+    ] + failed
     for problem in found:
         console.print(f"FAILED  {problem}", style="red", markup=False, soft_wrap=True)
     return 1 if found else 0
@@ -96,9 +115,18 @@ def sources() -> dict[str, str]:
     found, digest = {}, hashlib.sha256(sys.version.encode())
     for package in sorted(f"{d.metadata['Name']} {d.version}" for d in distributions()):
         digest.update(package.encode())
-    for part, places in (("fmus", ("components", "fmu_src", "build_scripts")), ("site", ("docs", "examples", "README.md", "mkdocs.yml"))):
-        for file in sorted(f for place in places for f in ((ROOT / place).rglob("*") if (ROOT / place).is_dir() else (ROOT / place,))):
-            if file.is_file() and not {"__pycache__", "out"} & set(file.relative_to(ROOT).parts) and file.suffix != ".pyc":
+    for part, places in (
+        ("fmus", ("components", "fmu_src", "build_scripts")),
+        ("site", ("docs", "examples", "README.md", "mkdocs.yml")),
+    ):
+        for file in sorted(
+            f for place in places for f in ((ROOT / place).rglob("*") if (ROOT / place).is_dir() else (ROOT / place,))
+        ):
+            if (
+                file.is_file()
+                and not {"__pycache__", "out"} & set(file.relative_to(ROOT).parts)
+                and file.suffix != ".pyc"
+            ):
                 digest.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
         found[part] = digest.hexdigest()
     return found
@@ -106,7 +134,11 @@ def sources() -> dict[str, str]:
 
 def fingerprints() -> dict[str, str]:
     """Digests of the FMUs that were written, and of the pictures."""
-    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(OUT.iterdir()) if f.suffix in (".fmu", ".png", ".html")}
+    return {
+        f.name: hashlib.sha256(f.read_bytes()).hexdigest()
+        for f in sorted(OUT.iterdir())
+        if f.suffix in (".fmu", ".png", ".html")
+    }
 
 
 def last_reports(state: dict[str, str]) -> list[Report]:
@@ -140,7 +172,12 @@ def make_site(reports: list[Report], state: dict[str, str]) -> list[str]:
 def demonstrate_all() -> list[Report]:
     """Every mechanism, the quickest to draw first: a picture is there at once."""
     reports: list[Report] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         for key in sorted(names(), key=lambda key: (key != FIRST, key in LOOPS)):
             try:
@@ -164,7 +201,9 @@ def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
             report = Report(file.name, file.stat().st_size)
             reports.append(report)
             result = runs[file] = run(file, report, progress)
-            changed = before.get(file) != file.read_bytes()  # builds are reproducible: the same bytes give the same pictures
+            changed = (
+                before.get(file) != file.read_bytes()
+            )  # builds are reproducible: the same bytes give the same pictures
             if len(runs) == 1 and result and (changed or not plot.exists()):
                 with working(progress, f"{mechanism.name}: draw {plot}"):
                     draw(result, mechanism, plot)
@@ -181,7 +220,9 @@ def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
 def run(file: Path, report: Report, progress: Progress) -> Result | None:
     """Simulate an FMU, and check its energy balance."""
     try:
-        with working(progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)) as task:
+        with working(
+            progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)
+        ) as task:
             clock = Clock(progress, task)
             result = simulate_fmu(file, progress=clock)
     except UserError as error:
@@ -298,7 +339,10 @@ def summary(reports: list[Report]) -> Table:
         table.add_column(title, no_wrap=True)
     for r in reports:
         good = {"valid": not r.invalid, "checked": r.passed == r.applied, "simulated": r.simulated is not None}
-        cells = {title: f"[{'green' if good[title] else 'red'}]{text}[/]" if title in good and text != "-" else text for title, text in facts(r).items()}
+        cells = {
+            title: f"[{'green' if good[title] else 'red'}]{text}[/]" if title in good and text != "-" else text
+            for title, text in facts(r).items()
+        }
         table.add_row(r.name, *cells.values())
     return table
 

@@ -30,8 +30,13 @@ PYTHON = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "__PYVENV_LAUNCHER__")
 
 # how pip's output looks when it cannot get at packages, and its lines that explain nothing
-UNREACHABLE = re.compile(r"Retrying \(|NewConnectionError|Max retries|name resolution|timed out|ProxyError|No matching distribution")
-TRIVIAL = re.compile(r"\[(notice|end of output)\]|^(note:|hint:|\[|╰|│|×|Traceback)|subprocess-exited-with-error|^ERROR: Exception:$", re.IGNORECASE)
+UNREACHABLE = re.compile(
+    r"Retrying \(|NewConnectionError|Max retries|name resolution|timed out|ProxyError|No matching distribution"
+)
+TRIVIAL = re.compile(
+    r"\[(notice|end of output)\]|^(note:|hint:|\[|╰|│|×|Traceback)|subprocess-exited-with-error|^ERROR: Exception:$",
+    re.IGNORECASE,
+)
 
 
 class Problem(Exception):
@@ -92,7 +97,9 @@ def _refuse_unwritable() -> None:
     try:
         tempfile.TemporaryFile(dir=ROOT).close()
     except OSError as error:
-        raise Problem(f"cannot write into {ROOT} ({error.strerror}): the environment .venv and the results go there") from None
+        raise Problem(
+            f"cannot write into {ROOT} ({error.strerror}): the environment .venv and the results go there"
+        ) from None
 
 
 def _create() -> None:
@@ -116,10 +123,27 @@ def _create() -> None:
 
 def _install(extras: Sequence[str]) -> None:
     requirement = f".[{','.join(extras)}]" if extras else "."
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--editable", requirement]
-    status, lines = _follow(f"installing mechfmu with {', '.join(extras) or 'no extras'} (the first time takes some minutes)", pip)
+    pip = [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--progress-bar",
+        "off",
+        "--editable",
+        requirement,
+    ]
+    status, lines = _follow(
+        f"installing mechfmu with {', '.join(extras) or 'no extras'} (the first time takes some minutes)", pip
+    )
     if status != 0:
-        reason = "a package cannot be downloaded. Is there a network?" if any(UNREACHABLE.search(line) for line in lines) else "pip failed."
+        reason = (
+            "a package cannot be downloaded. Is there a network?"
+            if any(UNREACHABLE.search(line) for line in lines)
+            else "pip failed."
+        )
         raise Problem(f"could not install mechfmu into .venv: {reason}\npip says: {_telling(lines)}")
 
 
@@ -135,7 +159,9 @@ def _follow(title: str, command: Sequence[str]) -> tuple[int, list[str]]:
     print(title, flush=True)
     began, lines = time.monotonic(), [""]
     terminal = sys.stdout.isatty()
-    process = subprocess.Popen(command, cwd=ROOT, env=_environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=_environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
 
     def read() -> None:
         for line in process.stdout or ():
@@ -150,7 +176,11 @@ def _follow(title: str, command: Sequence[str]) -> tuple[int, list[str]]:
             reader.join(0.2)
             if terminal:
                 room = shutil.get_terminal_size().columns - 12
-                print(f"\r\033[K  {time.monotonic() - began:4.0f} s  {_short(lines[-1].strip(), room)}", end="", flush=True)
+                print(
+                    f"\r\033[K  {time.monotonic() - began:4.0f} s  {_short(lines[-1].strip(), room)}",
+                    end="",
+                    flush=True,
+                )
     except BaseException:
         process.terminate()
         raise

@@ -60,7 +60,11 @@ def write_site(out: Path, facts: Facts, legend: str) -> tuple[Path, list[str]]:
             except CellExecutionError as error:
                 problems.append(f"{notebook.name}: {error.ename}: {error.evalue}")
         settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-        settings |= {"docs_dir": str(docs), "site_dir": str((out / "site").resolve()), "hooks": [str(ROOT / "docs" / "hooks.py")]}
+        settings |= {
+            "docs_dir": str(docs),
+            "site_dir": str((out / "site").resolve()),
+            "hooks": [str(ROOT / "docs" / "hooks.py")],
+        }
         settings["plugins"] = []  # browsers do not let a page on the disk search
         settings["nav"][1:1] = [{"Gallery": "gallery.md"}, {"Notebooks": ["notebooks.md", *shown]}]
         for part in settings["nav"][3:]:
@@ -68,7 +72,9 @@ def write_site(out: Path, facts: Facts, legend: str) -> tuple[Path, list[str]]:
                 pages[:] = [name for name in pages if name != "notebooks.md"]
         file = Path(folder) / "mkdocs.yml"
         file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(file)], check=True, cwd=ROOT)
+        subprocess.run(
+            [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(file)], check=True, cwd=ROOT
+        )
     return out / "site" / "index.html", problems
 
 
@@ -78,7 +84,9 @@ def notebook_page(notebook: Path, docs: Path) -> str:
     found = executed(notebook, docs)
     (place / f"{notebook.stem}.md").write_text(page(found, notebook.stem, place), encoding="utf-8")
     text = about.read_text(encoding="utf-8")
-    about.write_text(text.replace(f"../examples/notebooks/{notebook.name}", f"notebooks/{notebook.stem}.md"), encoding="utf-8")
+    about.write_text(
+        text.replace(f"../examples/notebooks/{notebook.name}", f"notebooks/{notebook.stem}.md"), encoding="utf-8"
+    )
     return f"notebooks/{notebook.stem}.md"
 
 
@@ -110,17 +118,25 @@ def section(mechanism: Mechanism, out: Path, assets: Path, facts: Facts, benchma
         if (out / file).exists():
             shutil.copy(out / file, assets)
     if (film := assets / f"{name}.html").exists():
-        parts.append(f'<iframe class="player" src="gallery/{film.name}" title="{name}, moving" loading="lazy"></iframe>')
+        parts.append(
+            f'<iframe class="player" src="gallery/{film.name}" title="{name}, moving" loading="lazy"></iframe>'
+        )
     elif (assets / f"{name}.png").exists():
         parts.append(f"![{name}: signals over time](gallery/{name}.png)")
     with zipfile.ZipFile(out / fmus[0]) as archive:
         (assets / f"{name}.variables.html").write_bytes(archive.read("documentation/index.html"))
     links = [f'<a href="gallery/{name}.variables.html">equations and variables</a>']
     if film.exists():
-        links = [f'<a href="gallery/{film.name}">drawing on a page of its own</a>', f'<a href="gallery/{name}.png">signals over time</a>', *links]
+        links = [
+            f'<a href="gallery/{film.name}">drawing on a page of its own</a>',
+            f'<a href="gallery/{name}.png">signals over time</a>',
+            *links,
+        ]
     if (theory := ROOT / "docs" / f"{PAGES.get(key, key)}.md").exists():
         links.append(f"theory: [{first_title(theory)}]({theory.name})")
-    return "\n\n".join([*parts, " · ".join(links), fmu_table(fmus, facts), *([f"**Benchmarks.** {benchmark}"] if benchmark else [])])
+    return "\n\n".join(
+        [*parts, " · ".join(links), fmu_table(fmus, facts), *([f"**Benchmarks.** {benchmark}"] if benchmark else [])]
+    )
 
 
 def fmu_table(fmus: list[str], facts: Facts) -> str:

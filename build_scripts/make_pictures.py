@@ -37,8 +37,16 @@ def films() -> None:
         work = Path(folder)
         LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(work / "chain.gif", fps=25)
         save(frames_of(work / "chain.gif"), DOCS / "link_chain.gif", fps=25)
-        start = {f"joint[{j}].rate_start[{a}]": rate for j, rates in ((1, (2.5, 2.0, 1.0)), (2, (-3.0, 2.0, 0.0))) for a, rate in enumerate(rates, 1)}
-        save(in_space(SphericalArm().simulate(stop=4.0, step=0.01, start=start), fps=20), DOCS / "spherical_arm.gif", fps=20)
+        start = {
+            f"joint[{j}].rate_start[{a}]": rate
+            for j, rates in ((1, (2.5, 2.0, 1.0)), (2, (-3.0, 2.0, 0.0)))
+            for a, rate in enumerate(rates, 1)
+        }
+        save(
+            in_space(SphericalArm().simulate(stop=4.0, step=0.01, start=start), fps=20),
+            DOCS / "spherical_arm.gif",
+            fps=20,
+        )
         sys.path.append(str(ROOT / "examples"))
         from exo_walk import simulate
 
@@ -67,13 +75,19 @@ def walking(result: Result, fps: float, since: float) -> list[Image.Image]:
     axes.fill_between((-5.0, 50.0), -1.0, 0.0, color="#e4e9ee", zorder=0)
     axes.plot((-5.0, 50.0), (0.0, 0.0), color="#7b8794", linewidth=1.5)
     looks = dict(linewidth=7, marker="o", markersize=7, markerfacecolor="white", solid_capstyle="round")
-    limbs = {(4, 3): "#d9480f", (1, 2): "#1769aa", (6, 5): "#0d3c61"}  # links from the tip to the hip: leg 2 is behind, the body in front
+    limbs = {
+        (4, 3): "#d9480f",
+        (1, 2): "#1769aa",
+        (6, 5): "#0d3c61",
+    }  # links from the tip to the hip: leg 2 is behind, the body in front
     lines = {links: axes.plot([], [], color=colour, **looks)[0] for links, colour in limbs.items()}
     (prints,) = axes.plot([], [], "^", color="#7b8794", markersize=6)
     text = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
     touched = [(float(result["exo.foot[1].anchor_x"][0]), 0.0)]
-    touched += [(float(result["exo.foot[1].x" if result["control.stance"][i] < 1.5 else "exo.foot[2].x"][i]), result.t[i])
-                for i in np.flatnonzero(np.diff(result["control.steps"])) + 1]  # fmt: skip
+    touched += [
+        (float(result["exo.foot[1].x" if result["control.stance"][i] < 1.5 else "exo.foot[2].x"][i]), result.t[i])
+        for i in np.flatnonzero(np.diff(result["control.steps"])) + 1
+    ]
     frames = []
     for i in np.searchsorted(result.t, np.arange(since, result.t[-1] + 1e-9, 1 / fps) - 1e-9):
         hip = np.array([result["exo.hip.x"][i], result["exo.hip.y"][i]])
@@ -83,9 +97,18 @@ def walking(result: Result, fps: float, since: float) -> list[Image.Image]:
         before = [x for x, t in touched if t <= result.t[i]]
         prints.set_data(before, np.full(len(before), -0.04))
         axes.set_xlim(hip[0] - 1.1, hip[0] + 1.1)
-        force = result.inputs["exo.push.force_x"][max(0, i - 100) : i + 1].max()  # a tenth of a second is short for the eye: the arrow stays a little
-        arrow = axes.annotate("", hip, hip - [0.0009 * force, 0.0], arrowprops=dict(color="#e03131", width=4, headwidth=12)) if force > 0 else None
-        text.set_text(f"{hip[0]:5.2f} m   {result.t[i]:5.2f} s   step {len(before) - 1:2d}" + (f"   pushed: {force:.0f} N" if arrow else ""))
+        force = result.inputs["exo.push.force_x"][
+            max(0, i - 100) : i + 1
+        ].max()  # a tenth of a second is short for the eye: the arrow stays a little
+        arrow = (
+            axes.annotate("", hip, hip - [0.0009 * force, 0.0], arrowprops=dict(color="#e03131", width=4, headwidth=12))
+            if force > 0
+            else None
+        )
+        text.set_text(
+            f"{hip[0]:5.2f} m   {result.t[i]:5.2f} s   step {len(before) - 1:2d}"
+            + (f"   pushed: {force:.0f} N" if arrow else "")
+        )
         figure.canvas.draw()
         frames.append(Image.fromarray(np.array(figure.canvas.buffer_rgba())[:, :, :3]))
         if arrow:
@@ -103,7 +126,9 @@ def in_space(result: Result, fps: float) -> list[Image.Image]:
     figure = plt.figure(figsize=(6, 5.1), dpi=72)
     axes = figure.add_axes((-0.1, -0.07, 1.2, 1.2), projection="3d", computed_zorder=False)
     axes.view_init(elev=18, azim=-62)
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(floor, 0.1), xticklabels=(), yticklabels=(), zticklabels=())
+    axes.set(
+        xlim=(-reach, reach), ylim=(-reach, reach), zlim=(floor, 0.1), xticklabels=(), yticklabels=(), zticklabels=()
+    )
     axes.set_aspect("equal")
     frames = []
     for i in np.searchsorted(result.t, np.arange(0.0, result.t[-1] + 1e-9, 1 / fps) - 1e-9):

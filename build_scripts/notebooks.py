@@ -25,7 +25,13 @@ def executed(notebook: Path, folder: Path) -> Any:
         shutil.copy(robot, folder)
     found = nbformat.read(notebook, as_version=4)
     quiet = ["--log-level=ERROR"]
-    NotebookClient(found, timeout=PATIENCE, kernel_name="python3", extra_arguments=quiet, resources={"metadata": {"path": str(here)}}).execute()
+    NotebookClient(
+        found,
+        timeout=PATIENCE,
+        kernel_name="python3",
+        extra_arguments=quiet,
+        resources={"metadata": {"path": str(here)}},
+    ).execute()
     return found
 
 
@@ -44,7 +50,9 @@ def page(notebook: Any, name: str, folder: Path) -> str:
                 picture.write_bytes(base64.b64decode(shown["image/png"]))
                 parts.append(f"![]({picture.name})")
             elif "text/html" in shown:
-                parts.append(re.sub(r"\s*\n\s*", " ", shown["text/html"]).strip())  # a line by itself: Markdown leaves it as it is
+                parts.append(
+                    re.sub(r"\s*\n\s*", " ", shown["text/html"]).strip()
+                )  # a line by itself: Markdown leaves it as it is
             elif text := COLOURS.sub("", output.get("text", shown.get("text/plain", ""))).strip():
                 parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts) + "\n"

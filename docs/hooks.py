@@ -14,8 +14,15 @@ ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
 LANGUAGES = {".py": "python", ".toml": "toml", ".urdf": "xml"}
-EXAMPLES = {f: f"{f.relative_to(ROOT).as_posix()}.md" for f in sorted((ROOT / "examples").rglob("*")) if f.suffix in LANGUAGES and f.stat().st_size}
-FORMULA = re.compile(r"(?P<code>^```.*?^```$|`[^`\n]+`)|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\s](?:[^$]*[^$\s])?)\$", re.MULTILINE | re.DOTALL)
+EXAMPLES = {
+    f: f"{f.relative_to(ROOT).as_posix()}.md"
+    for f in sorted((ROOT / "examples").rglob("*"))
+    if f.suffix in LANGUAGES and f.stat().st_size
+}
+FORMULA = re.compile(
+    r"(?P<code>^```.*?^```$|`[^`\n]+`)|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\s](?:[^$]*[^$\s])?)\$",
+    re.MULTILINE | re.DOTALL,
+)
 KEPT = "formula-{}-kept"  # stands for a formula while Markdown is at work, which would take underscores for emphasis
 
 
@@ -35,7 +42,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     def aside(found: re.Match[str]) -> str:
         if found["code"]:
             return found[0]
-        page.formulas.append(convert(found["block"] or found["inline"], display="block" if found["block"] else "inline"))
+        page.formulas.append(
+            convert(found["block"] or found["inline"], display="block" if found["block"] else "inline")
+        )
         return KEPT.format(len(page.formulas) - 1)
 
     markdown = FORMULA.sub(aside, markdown)

@@ -33,7 +33,10 @@ class Unit:
         description, self.folder = read_model_description(file), extract(file)
         self.references = {v.name: v.valueReference for v in description.modelVariables}
         self.slave = FMU2Slave(
-            guid=description.guid, unzipDirectory=self.folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName=description.modelName
+            guid=description.guid,
+            unzipDirectory=self.folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName=description.modelName,
         )
         self.slave.instantiate()
         self.slave.setupExperiment(tolerance=1e-6, startTime=0.0)
@@ -64,7 +67,10 @@ with tempfile.TemporaryDirectory() as folder:
 coordinates = {name: len(values) for name, values in REFERENCE.items()}
 measured, motors = spread(coordinates) + spread(RATES), spread(TORQUES)
 wanted = [value for values in REFERENCE.values() for value in values]
-controller.set([n.replace("quaternion", "quaternion_reference").replace("angle", "angle_reference") for n in spread(coordinates)], wanted)
+controller.set(
+    [n.replace("quaternion", "quaternion_reference").replace("angle", "angle_reference") for n in spread(coordinates)],
+    wanted,
+)
 plant.initialize()
 controller.initialize()
 

@@ -49,11 +49,16 @@ CASES = {
         ((-14.0, 2.0, 0.0), (12.0, 9.5, 3.1), (-12.0, -3.0, 0.5), (4.0, 11.0, -1.5)),
         {"guidance.gain": 0.6, "guidance.cruise_speed": 0.8, "guidance.influence": 0.6, "guidance.footprint": 0.65},
         {
-            "obstacle[1].x_start": -6.0, "obstacle[1].semi_axis_a_start": 3.0, "obstacle[1].semi_axis_b_start": 1.5,
-            "obstacle[2].x_start": 3.0, "obstacle[2].y_start": 6.5, "obstacle[2].semi_axis_a_start": 6.0, "obstacle[2].semi_axis_b_start": 2.25,
+            "obstacle[1].x_start": -6.0,
+            "obstacle[1].semi_axis_a_start": 3.0,
+            "obstacle[1].semi_axis_b_start": 1.5,
+            "obstacle[2].x_start": 3.0,
+            "obstacle[2].y_start": 6.5,
+            "obstacle[2].semi_axis_a_start": 6.0,
+            "obstacle[2].semi_axis_b_start": 2.25,
         },
     ),
-}  # fmt: skip
+}
 
 
 def drive(case: Case, start: tuple[float, float, float]) -> dict[str, np.ndarray]:
@@ -64,7 +69,9 @@ def drive(case: Case, start: tuple[float, float, float]) -> dict[str, np.ndarray
     scenario = make_instance(Scenario(), case.obstacles)
     scenario.initialize()
     outputs = {which: which.table.of("state", "output") for which in (plant, scenario)}
-    controller = make_instance(CartController(), {"front.speed": 0.0, **pose, **case.control, **shown(scenario, outputs[scenario])})
+    controller = make_instance(
+        CartController(), {"front.speed": 0.0, **pose, **case.control, **shown(scenario, outputs[scenario])}
+    )
     plant.initialize()
     controller.initialize()
     outputs[controller] = controller.table.of("output")
@@ -89,7 +96,18 @@ def shown(instance, scalars) -> dict[str, float]:
 
 def ellipses(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The outlines of the obstacles at sample k."""
-    words = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
+    words = (
+        "x",
+        "y",
+        "velocity_x",
+        "velocity_y",
+        "angle",
+        "rotation_rate",
+        "semi_axis_a",
+        "semi_axis_b",
+        "side",
+        "active",
+    )
     return [outline(Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words))) for i in (1, 2)]
 
 
@@ -113,7 +131,12 @@ def picture(name: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
         for k in np.searchsorted(gone, np.arange(0.0, gone[-1], 1.6)):
             for x, y in cart(run, int(k)):
                 plane.plot(x, y, color=colour, linewidth=0.9)
-    plane.set(aspect="equal", xlabel="x [m]", ylabel="y [m]", title=f"{len(runs)} carts, obstacles at 0, {case.stop / 2:g} and {case.stop:g} s (darker: later)")
+    plane.set(
+        aspect="equal",
+        xlabel="x [m]",
+        ylabel="y [m]",
+        title=f"{len(runs)} carts, obstacles at 0, {case.stop / 2:g} and {case.stop:g} s (darker: later)",
+    )
     for panel, torque in zip(axes[1:], TORQUES, strict=True):
         for run, colour in zip(runs, COLOURS, strict=False):
             panel.plot(run["time"], run[torque], color=colour, linewidth=0.8)
@@ -127,11 +150,20 @@ def picture(name: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
 def film(name: str, case: Case, runs: list[dict[str, np.ndarray]], fps: int = 10, speed: float = 2.0) -> None:
     figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
     xs, ys = (np.concatenate([run[f"pose.{a}"] for run in runs]) for a in "xy")
-    axes.set(aspect="equal", xlim=(xs.min() - 1.5, xs.max() + 1.5), ylim=(ys.min() - 1.5, ys.max() + 1.5), xlabel="x [m]", ylabel="y [m]")
+    axes.set(
+        aspect="equal",
+        xlim=(xs.min() - 1.5, xs.max() + 1.5),
+        ylim=(ys.min() - 1.5, ys.max() + 1.5),
+        xlabel="x [m]",
+        ylabel="y [m]",
+    )
     shapes = [axes.plot([], [], color="#495057")[0] for _ in range(2)]
     target = axes.plot([], [], "k*", markersize=10)[0]
     paths = [axes.plot([], [], color=c, linewidth=0.8)[0] for _, c in zip(runs, COLOURS, strict=False)]
-    carts = [[axes.plot([], [], color=c, linewidth=1.5)[0] for _ in cart(run, 0)] for run, c in zip(runs, COLOURS, strict=False)]
+    carts = [
+        [axes.plot([], [], color=c, linewidth=1.5)[0] for _ in cart(run, 0)]
+        for run, c in zip(runs, COLOURS, strict=False)
+    ]
     frames = np.arange(0, len(runs[0]["time"]), round(speed / fps / STEP))
 
     def draw(i: int) -> None:
@@ -145,7 +177,9 @@ def film(name: str, case: Case, runs: list[dict[str, np.ndarray]], fps: int = 10
                 line.set_data(x, y)
         axes.set_title(f"t = {runs[0]['time'][k]:4.1f} s")
 
-    FuncAnimation(figure, draw, frames=len(frames)).save(f"cart_figure2_{name}.gif", writer=PillowWriter(fps=fps), dpi=72)
+    FuncAnimation(figure, draw, frames=len(frames)).save(
+        f"cart_figure2_{name}.gif", writer=PillowWriter(fps=fps), dpi=72
+    )
     plt.close(figure)
 
 
@@ -159,8 +193,10 @@ def main() -> None:
         run = drive(case, start)
         miss = np.hypot(run["pose.x"][-1] - run["target.x"][-1], run["pose.y"][-1] - run["target.y"][-1])
         largest = max(np.max(np.abs(run[torque])) for torque in TORQUES)
-        print(f"from ({start[0]:5.1f}, {start[1]:5.1f}): {1000 * miss:6.2f} mm off the target after {case.stop:g} s, "
-              f"clearance of M at least {np.min(run['clearance_min']):.3f} m, torques up to {largest:.1f} N m")  # fmt: skip
+        print(
+            f"from ({start[0]:5.1f}, {start[1]:5.1f}): {1000 * miss:6.2f} mm off the target after {case.stop:g} s, "
+            f"clearance of M at least {np.min(run['clearance_min']):.3f} m, torques up to {largest:.1f} N m"
+        )
         runs.append(run)
     picture(name, case, runs)
     film(name, case, runs)

@@ -28,12 +28,16 @@ def speed_along_line(q, nu, t):
 def main() -> None:
     chain = LinkChain(links=3, mass=6.0)
     start = {f"joint[{k + 1}].angle_start": angle for k, angle in enumerate((2.4, -2.2, -0.8))}
-    start |= {f"link[{k + 1}].length": l for k, l in enumerate(LENGTHS)} | {f"link[{k + 1}].com": l / 2 for k, l in enumerate(LENGTHS)}
+    start |= {f"link[{k + 1}].length": l for k, l in enumerate(LENGTHS)} | {
+        f"link[{k + 1}].com": l / 2 for k, l in enumerate(LENGTHS)
+    }
     _, x, d, u, p = chain.start(start)
     plant = make_instance(chain, start)
     plant.initialize()
     engine, table = plant.engine, chain.table
-    angles, rates, motors = ([table.by_name[f"joint[{k}].{what}"] for k in (1, 2, 3)] for what in ("angle", "rate", "torque"))
+    angles, rates, motors = (
+        [table.by_name[f"joint[{k}].{what}"] for k in (1, 2, 3)] for what in ("angle", "rate", "torque")
+    )
     program = Program(lambda q, nu: nu, height_over_line, speed_along_line, k0=25.0, k1=10.0, kz=4.0)
 
     def accelerations(q, nu, tau):
@@ -50,7 +54,9 @@ def main() -> None:
         law = program.control(q, nu, k * STEP, a, R, preferred=carry)
         violation = program.violation(q, nu, k * STEP)
         if k % 250 == 0:
-            print(f"t = {k * STEP:3.1f} s   height over the line {1000 * violation.y[0]:8.3f} mm   error of the speed {1000 * violation.z[0]:8.3f} mm/s")
+            print(
+                f"t = {k * STEP:3.1f} s   height over the line {1000 * violation.y[0]:8.3f} mm   error of the speed {1000 * violation.z[0]:8.3f} mm/s"
+            )
         rows.append([k * STEP, *plant.get([table.by_name["tip.x"], table.by_name["tip.y"]]), *law.u])
         plant.set(motors, law.u.tolist())
         plant.step(k * STEP, STEP)

@@ -20,7 +20,10 @@ class Unit:
         self.variables = {v.name: v for v in description.modelVariables}
         self.mechanism, self.start = mechanism, start
         self.fmu = FMU2Slave(
-            guid=description.guid, unzipDirectory=self.folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName=mechanism.key
+            guid=description.guid,
+            unzipDirectory=self.folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName=mechanism.key,
         )
         self.fmu.instantiate()
         self.set(start)
@@ -31,13 +34,21 @@ class Unit:
     def set(self, values):
         for name, value in values.items():
             kind = self.variables[name].type
-            getattr(self.fmu, f"set{kind}")([self.variables[name].valueReference], [float(value) if kind == "Real" else int(value)])
+            getattr(self.fmu, f"set{kind}")(
+                [self.variables[name].valueReference], [float(value) if kind == "Real" else int(value)]
+            )
 
     def get(self, names):
         found = {}
         for kind in ("Real", "Integer", "Boolean"):
             group = [n for n in names if self.variables[n].type == kind]
-            found.update(zip(group, getattr(self.fmu, f"get{kind}")([self.variables[n].valueReference for n in group]), strict=True))
+            found.update(
+                zip(
+                    group,
+                    getattr(self.fmu, f"get{kind}")([self.variables[n].valueReference for n in group]),
+                    strict=True,
+                )
+            )
         return [float(found[n]) for n in names]
 
     def close(self):
@@ -71,7 +82,10 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
         if (i + 1) % keep == 0:
             rows.append(plant.get(kept + driving))
             times.append(t + step)
-    table, constants = plant.mechanism.table, {s.name: s.start for s in plant.mechanism.table.of("parameter")} | plant.start
+    table, constants = (
+        plant.mechanism.table,
+        {s.name: s.start for s in plant.mechanism.table.of("parameter")} | plant.start,
+    )
     data = dict(zip(kept + driving, np.array(rows).T, strict=True))
     units = {name: shown(table.by_name[name].unit) for name in kept}
     plant.close()

@@ -37,11 +37,18 @@ if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
     result = simulate()
     lengths = step_lengths(result)
-    print(f"{result['exo.hip.x'][-1]:.2f} m in {len(lengths)} steps and {result.t[-1]:.0f} s; pushed by {PUSH:g} N for {LASTING:g} s at t = {AT:g} s")
+    print(
+        f"{result['exo.hip.x'][-1]:.2f} m in {len(lengths)} steps and {result.t[-1]:.0f} s; pushed by {PUSH:g} N for {LASTING:g} s at t = {AT:g} s"
+    )
     print("step lengths [m]:", " ".join(f"{length:.2f}" for length in lengths))
     lean = 90 - np.degrees(result["exo.link[5].angle"])
-    print(f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m")
+    print(
+        f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m"
+    )
     work, lost = result["exo.energy.input"][-1], result["exo.energy.dissipated"][-1]
     print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result, 'exo.'):.1e} J")
-    result.plot(["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]"], f"{folder}/exo_walk.png")
+    result.plot(
+        ["exo.hip.x", "exo.hip.velocity_x", "exo.phase", "control.step.length", "control.hip.moment[1]"],
+        f"{folder}/exo_walk.png",
+    )
     result.animate(f"{folder}/exo_walk.gif", fps=20)

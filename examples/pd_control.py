@@ -34,7 +34,12 @@ with tempfile.TemporaryDirectory() as folder:
 reference = {v.name: v.valueReference for v in description.modelVariables}
 angles, rates, torques = ([reference[f"joint[{k}].{what}"] for k in (1, 2, 3)] for what in ("angle", "rate", "torque"))
 
-plant = FMU2Slave(guid=description.guid, unzipDirectory=unpacked, modelIdentifier=description.coSimulation.modelIdentifier, instanceName="chain")
+plant = FMU2Slave(
+    guid=description.guid,
+    unzipDirectory=unpacked,
+    modelIdentifier=description.coSimulation.modelIdentifier,
+    instanceName="chain",
+)
 plant.instantiate()
 plant.setupExperiment(tolerance=1e-6, startTime=0.0)
 plant.enterInitializationMode()

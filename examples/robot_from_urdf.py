@@ -13,7 +13,9 @@ from fmpy import simulate_fmu
 
 from mechfmu import Tree
 
-robot = Tree.from_file(Path(__file__).with_name("three_link_robot.urdf"), stops="elastic")  # the limits of the joints push back
+robot = Tree.from_file(
+    Path(__file__).with_name("three_link_robot.urdf"), stops="elastic"
+)  # the limits of the joints push back
 for joint, body in zip(robot.tree.joints, robot.tree.bodies, strict=True):
     print(f"{joint.name:10} {joint.kind:10} carries {body.name:10} {body.mass:4.1f} kg")
 print(f"{robot.nv} degrees of freedom, {len(robot.table.scalars)} variables")
@@ -21,11 +23,19 @@ print(f"{robot.nv} degrees of freedom, {len(robot.table.scalars)} variables")
 with tempfile.TemporaryDirectory() as folder:
     (fmu,) = robot.build(folder)
     print(f"{fmu.name}: {fmu.stat().st_size / 1000:.0f} kB")
-    start = {"waist.rate_start": 2.0, "shoulder.angle_start": -0.8, "elbow.angle_start": 1.0}  # names of the file, and of the FMU
+    start = {
+        "waist.rate_start": 2.0,
+        "shoulder.angle_start": -0.8,
+        "elbow.angle_start": 1.0,
+    }  # names of the file, and of the FMU
     outputs = ["waist.angle", "shoulder.angle", "elbow.angle", "tip.z", "energy.total", "energy.dissipated"]
     result = simulate_fmu(str(fmu), stop_time=3.0, step_size=0.01, start_values=start, output=outputs)
 
 for row in result[::50]:
-    print(f"t = {row['time']:3.1f} s   waist {row['waist.angle']:6.3f}   shoulder {row['shoulder.angle']:6.3f}   elbow {row['elbow.angle']:6.3f} rad")
+    print(
+        f"t = {row['time']:3.1f} s   waist {row['waist.angle']:6.3f}   shoulder {row['shoulder.angle']:6.3f}   elbow {row['elbow.angle']:6.3f} rad"
+    )
 balance = result["energy.total"] + result["energy.dissipated"]
-print(f"the energy balance holds to {max(abs(balance - balance[0])):.1e} J, {result['energy.dissipated'][-1]:.1f} J were lost in the joints")
+print(
+    f"the energy balance holds to {max(abs(balance - balance[0])):.1e} J, {result['energy.dissipated'][-1]:.1f} J were lost in the joints"
+)

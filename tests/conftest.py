@@ -21,10 +21,6 @@ from mechfmu.fmu.build import KINDS, build
 matplotlib.use("Agg")
 
 
-
-
-
-
 @pytest.fixture(scope="session", autouse=True)
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Building a Python FMU registers the Python that did it: here not in the user's configuration folder."""
@@ -39,7 +35,9 @@ def only_own_mechanisms() -> Iterator[None]:
     """A mechanism that a test adds from a folder is forgotten afterwards, for another test may use its name."""
     package, known = mechanisms.__name__, list(mechanisms.__path__)
     yield
-    added = {Path(path).name for folder in mechanisms.__path__ if folder not in known for path in Path(folder).glob("*/")}
+    added = {
+        Path(path).name for folder in mechanisms.__path__ if folder not in known for path in Path(folder).glob("*/")
+    }
     mechanisms.__path__[:] = known
     for key in added:
         vars(mechanisms).pop(key, None)

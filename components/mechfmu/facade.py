@@ -69,7 +69,13 @@ class ResultMethods(Result):
 
         return plot(self, names, file)
 
-    def animate(self, file: str | Path | None = None, fps: float = 25.0, speed: float = 1.0, signals: Sequence[str] | None = None) -> Any:
+    def animate(
+        self,
+        file: str | Path | None = None,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        signals: Sequence[str] | None = None,
+    ) -> Any:
         """Draw the mechanism moving; into a file (html: a page to play with, gif, mp4), or on the screen. signals: the curves beside it in the page."""
         from .view.animate import animate
 

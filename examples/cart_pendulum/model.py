@@ -27,7 +27,9 @@ class CartPendulum(Mechanism):
 
     key = "cart_pendulum"
     title = "Cart on a rail with a pendulum"
-    option_list = (Option("length", 1.0, "length of the uniform rod that the default parameters describe [m]", above=0.0),)
+    option_list = (
+        Option("length", 1.0, "length of the uniform rod that the default parameters describe [m]", above=0.0),
+    )
 
     def rows(self) -> tuple[Row, ...]:
         length, mass = self.options["length"], 0.5
@@ -36,8 +38,24 @@ class CartPendulum(Mechanism):
             Row("M", "cart.mass", "parameter", "mass of the cart", "kg", start=1.0, above=0.0),
             Row("m", "rod.mass", "parameter", "mass of the rod", "kg", start=mass, above=0.0),
             Row("l", "rod.length", "parameter", "length of the rod, for the drawing", "m", start=length, above=0.0),
-            Row("lc", "rod.com", "parameter", "distance from the hinge to the mass centre of the rod", "m", start=length / 2, above=0.0),
-            Row("J", "rod.inertia", "parameter", "moment of inertia of the rod about its mass centre", "kg.m2", start=mass * length**2 / 12, min=0.0),
+            Row(
+                "lc",
+                "rod.com",
+                "parameter",
+                "distance from the hinge to the mass centre of the rod",
+                "m",
+                start=length / 2,
+                above=0.0,
+            ),
+            Row(
+                "J",
+                "rod.inertia",
+                "parameter",
+                "moment of inertia of the rod about its mass centre",
+                "kg.m2",
+                start=mass * length**2 / 12,
+                min=0.0,
+            ),
             Row("d", "hinge.damping", "parameter", "viscous damping in the hinge", "N.m.s/rad", min=0.0),
             Row("s_start", "cart.position_start", "parameter", "position of the cart at the start", "m"),
             Row("v_start", "cart.velocity_start", "parameter", "velocity of the cart at the start", "m/s"),
@@ -63,10 +81,12 @@ class CartPendulum(Mechanism):
         x, u, p = self.table.x(x), self.table.u(u), self.table.p(p)
         coupling = p.m * p.lc * np.cos(x.q)
         A = np.stack([np.stack([p.M + p.m, coupling]), np.stack([coupling, p.J + p.m * p.lc**2])])
-        b = np.stack([
-            u.F + p.m * p.lc * np.sin(x.q) * x.dq**2,  # (1)
-            -p.m * p.gravity * p.lc * np.sin(x.q) - p.d * x.dq,  # (2)
-        ])  # fmt: skip
+        b = np.stack(
+            [
+                u.F + p.m * p.lc * np.sin(x.q) * x.dq**2,  # (1)
+                -p.m * p.gravity * p.lc * np.sin(x.q) - p.d * x.dq,  # (2)
+            ]
+        )
         a = np.linalg.solve(A, b)
         return self.table.x.pack(s=x.v, v=a[0], q=x.dq, dq=a[1], work=u.F * x.v, loss=p.d * x.dq**2)
 

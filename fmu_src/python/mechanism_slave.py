@@ -59,7 +59,9 @@ class MechanismSlave(Fmi2Slave):
     def find(self, references, kind):
         for reference in references:
             if not 0 <= reference < len(self.scalars):
-                raise UserError(f"there is no variable with value reference {reference} (they go from 0 to {len(self.scalars) - 1})")
+                raise UserError(
+                    f"there is no variable with value reference {reference} (they go from 0 to {len(self.scalars) - 1})"
+                )
             scalar = self.scalars[reference]
             if scalar.row.kind != kind:
                 raise UserError(f"{scalar.name} is of type {scalar.row.kind}, not {kind}")

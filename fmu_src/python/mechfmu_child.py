@@ -182,7 +182,11 @@ def log_to_queue(slave, msg, status=0, category=None, debug=False):
 
 def described(error, folder):
     """An exception in one line: what, and in which line of the FMU."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if f.filename.startswith(folder) and not f.filename.startswith(__file__)
+    ]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
     place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
     try:
@@ -218,13 +222,17 @@ class Instance:
         return taken
 
     def wants(self, status, category):
-        return status >= DISCARD or (self.logging and (self.categories is None or category in self.categories or "logAll" in self.categories))
+        return status >= DISCARD or (
+            self.logging and (self.categories is None or category in self.categories or "logAll" in self.categories)
+        )
 
     def check_known(self, references):
         known = self.slave.vars
         for reference in references:
             if known and reference not in known:
-                raise Refused(f"there is no variable with value reference {reference} (they go from 0 to {len(known) - 1})")
+                raise Refused(
+                    f"there is no variable with value reference {reference} (they go from 0 to {len(known) - 1})"
+                )
 
     def check_settable(self, references):
         """The rules of FMI 2.0, for a slave that has registered its variables with pythonfmu; another checks by itself."""
@@ -238,7 +246,9 @@ class Instance:
             if self.initialized and causality == "parameter" and variability == "fixed":
                 raise Refused(f"{variable.name} is a fixed parameter: it cannot be set after initialization")
             if self.initialized and causality in ("output", "local", "calculatedParameter"):
-                raise Refused(f"{variable.name} cannot be set after initialization: only inputs and tunable parameters can")
+                raise Refused(
+                    f"{variable.name} cannot be set after initialization: only inputs and tunable parameters can"
+                )
 
 
 # --- calls --------------------------------------------------------------------------------------------------------------------------------
@@ -251,7 +261,9 @@ class Server:
         self.channel, self.make, self.folder = channel, make, folder
         self.instances, self.states = {}, {}
         self.output = output
-        self.experiment_arguments = len(inspect.signature(make.setup_experiment).parameters) - 1  # pythonfmu 0.6 has no stop time and no tolerance
+        self.experiment_arguments = (
+            len(inspect.signature(make.setup_experiment).parameters) - 1
+        )  # pythonfmu 0.6 has no stop time and no tolerance
         self.own_errors = (Refused, *getattr(make, "user_errors", ()))
         self.operations = (
             self.instantiate, self.free, self.set_logging, self.setup, self.enter, self.exit, self.terminate, self.reset,
@@ -274,7 +286,13 @@ class Server:
             body = self.operations[operation](request, 16, number, instance)
         except BaseException as error:  # whatever it is: the other instances go on
             self.status, body = ERROR, b""
-            messages = [(ERROR, CATEGORIES[ERROR], str(error) if isinstance(error, self.own_errors) else described(error, self.folder))]
+            messages = [
+                (
+                    ERROR,
+                    CATEGORIES[ERROR],
+                    str(error) if isinstance(error, self.own_errors) else described(error, self.folder),
+                )
+            ]
         instance = instance or self.instances.get(number)
         logged = instance.messages() if instance else []
         if logged or messages or self.output.waiting():
@@ -292,7 +310,10 @@ class Server:
             if instance is None or instance.wants(status, category):
                 if len(text) > LONGEST_MESSAGE:
                     text = f"{text[:LONGEST_MESSAGE]} ... ({len(text)} characters)"
-                category, text = str(category).encode("utf-8", "replace"), text.replace("\0", " ").encode("utf-8", "replace")
+                category, text = (
+                    str(category).encode("utf-8", "replace"),
+                    text.replace("\0", " ").encode("utf-8", "replace"),
+                )
                 parts.append(struct.pack("<III", status, len(category), len(text)) + category + b"\0" + text + b"\0")
                 count += 1
         told = b"".join(parts)
@@ -304,7 +325,9 @@ class Server:
         name, at = read_text(request, at)
         resources, at = read_text(request, at)
         visible, logging = HEAD.unpack_from(request, at)
-        self.instances[number] = Instance(self.make, name.decode("utf-8", "replace"), os.fsdecode(resources), visible, bool(logging))
+        self.instances[number] = Instance(
+            self.make, name.decode("utf-8", "replace"), os.fsdecode(resources), visible, bool(logging)
+        )
         return b""
 
     def free(self, request, at, number, instance):
@@ -363,7 +386,9 @@ class Server:
         if not done:
             self.status = DISCARD
             if done is None:
-                log_to_queue(instance.slave, "do_step has returned None: it must return True when the step was made", DISCARD)
+                log_to_queue(
+                    instance.slave, "do_step has returned None: it must return True when the step was made", DISCARD
+                )
             return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
         try:
             values = [
@@ -465,7 +490,10 @@ def open_ends(read, write, lifeline, output, host):
 
         for handle in (read, write, output):
             os.set_handle_inheritable(handle, False)  # a program that the slave starts must not keep the channel open
-        read, write, output = (msvcrt.open_osfhandle(h, mode) for h, mode in ((read, os.O_RDONLY), (write, os.O_WRONLY), (output, os.O_RDWR)))
+        read, write, output = (
+            msvcrt.open_osfhandle(h, mode)
+            for h, mode in ((read, os.O_RDONLY), (write, os.O_WRONLY), (output, os.O_RDWR))
+        )
         return Channel(read, write), Output(output)
     for descriptor in (int(name) for name in os.listdir("/dev/fd")):
         if descriptor > max(2, read, write, lifeline, output):
@@ -507,7 +535,9 @@ def limit(settings):
 
 
 def main(folder, settings, numbers):
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed is there when the process dies, and is UTF-8 everywhere
+    for stream in filter(
+        None, (sys.stdout, sys.stderr)
+    ):  # what was printed is there when the process dies, and is UTF-8 everywhere
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
     channel, output = open_ends(*numbers)
     sys.argv = [os.path.join(folder, "mechfmu_start.py")]

@@ -26,9 +26,12 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment(chain: Path, **changes: Any) -> FmuEnv:
     given = dict(
-        actions=ACTIONS, observations=SEEN, reward=lambda seen, action: -seen["joint[1].angle"] ** 2 - 1e-3 * float(action @ action),
-        start={"joint[1].angle_start": (-1.0, 1.0), "gravity": 1.62}, stop=0.5,
-    )  # fmt: skip
+        actions=ACTIONS,
+        observations=SEEN,
+        reward=lambda seen, action: -(seen["joint[1].angle"] ** 2) - 1e-3 * float(action @ action),
+        start={"joint[1].angle_start": (-1.0, 1.0), "gravity": 1.62},
+        stop=0.5,
+    )
     return FmuEnv(chain, **{**given, **changes})
 
 
@@ -64,7 +67,11 @@ def test_an_episode_is_a_run_of_the_fmu(chain: Path) -> None:
 def test_starts_are_drawn_anew_and_follow_the_seed(chain: Path) -> None:
     env = environment(chain)
     first, again, other = env.reset(seed=1)[1]["start"], env.reset(seed=1)[1]["start"], env.reset()[1]["start"]
-    assert first == again != other and all(-1 <= s["joint[1].angle_start"] <= 1 for s in (first, other)) and first["gravity"] == 1.62
+    assert (
+        first == again != other
+        and all(-1 <= s["joint[1].angle_start"] <= 1 for s in (first, other))
+        and first["gravity"] == 1.62
+    )
     env.close()
 
 
@@ -90,8 +97,15 @@ def test_an_episode_can_be_looked_at(chain: Path, tmp_path: Path) -> None:
     _, info = env.reset(seed=1)
     seen = [env.step(np.array([1.0, -1.0]))[0] for _ in range(5)]
     episode = env.episode()
-    assert len(episode.t) == 6 and np.array_equal(episode["joint[1].angle"][1:], np.array(seen)[:, 0]) and set(episode.inputs["joint[1].torque"][1:]) == {1.0}
-    assert episode.constants["gravity"] == 1.62 and episode.constants["joint[1].angle_start"] == info["start"]["joint[1].angle_start"]
+    assert (
+        len(episode.t) == 6
+        and np.array_equal(episode["joint[1].angle"][1:], np.array(seen)[:, 0])
+        and set(episode.inputs["joint[1].torque"][1:]) == {1.0}
+    )
+    assert (
+        episode.constants["gravity"] == 1.62
+        and episode.constants["joint[1].angle_start"] == info["start"]["joint[1].angle_start"]
+    )
     assert episode.animate(tmp_path / "episode.html").stat().st_size > 10_000
     env.close()
     with pytest.raises(UserError, match="record=True"):
@@ -118,7 +132,7 @@ def test_an_action_that_is_none(chain: Path, action: Any) -> None:
         (dict(start={"tip.x": 1.0}), "cannot be set"),
         (dict(step=0.0), "must be greater than 0"),
     ),
-)  # fmt: skip
+)
 def test_mistakes(chain: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         environment(chain, **changes)

@@ -32,14 +32,19 @@ def test_matrices_are_differences(mechanism: Mechanism) -> None:
     random = np.random.default_rng(5)
     at = start_point(mechanism)
     x, u = at.x + 0.1 * random.normal(size=at.x.size), random.normal(size=at.u.size)
-    with pytest.warns(RuntimeWarning, match=r"not an equilibrium: joint\[\d\]\.rate.* changes at a rate of \d+\.?\d* rad/s2"):
+    with pytest.warns(
+        RuntimeWarning, match=r"not an equilibrium: joint\[\d\]\.rate.* changes at a rate of \d+\.?\d* rad/s2"
+    ):
         linear = linearize(mechanism, point=type(at)(at.t, x, at.d, u, at.p), energies=True)
     f = engine("numpy", mechanism)
     for function, by_x, by_u in ((f.rates, linear.A, linear.B), (f.outputs, linear.C, linear.D)):
         for matrix, size, move_x in ((by_x, x.size, True), (by_u, u.size, False)):
             for j in range(size):
                 e = STEP * np.eye(size)[j]
-                ahead, behind = (function(at.t, x + s * e, at.d, u, at.p) if move_x else function(at.t, x, at.d, u + s * e, at.p) for s in (1, -1))
+                ahead, behind = (
+                    function(at.t, x + s * e, at.d, u, at.p) if move_x else function(at.t, x, at.d, u + s * e, at.p)
+                    for s in (1, -1)
+                )
                 difference = (ahead - behind) / (2 * STEP)
                 assert np.allclose(matrix[:, j], difference, rtol=0, atol=DIFFERENCES * max(1.0, np.abs(matrix).max()))
 
@@ -63,7 +68,11 @@ def test_a_hanging_chain_has_the_frequencies_of_a_rope() -> None:
     errors = []
     for n in (20, 40):
         chain = LinkChain(links=n)
-        modes = [2 * np.pi * m[1] for m in linearize(chain, point=trim(chain, {"joint[1].angle_start": -1.5})).modes() if m[1] > 1e-3]
+        modes = [
+            2 * np.pi * m[1]
+            for m in linearize(chain, point=trim(chain, {"joint[1].angle_start": -1.5})).modes()
+            if m[1] > 1e-3
+        ]
         assert len(modes) == n
         errors.append(np.abs(np.array(modes[:3]) - rope))
     assert np.all(errors[1] < 5e-3 * rope) and np.all(np.abs(np.log2(errors[0] / errors[1]) - 2) < 0.2)
@@ -118,23 +127,43 @@ def test_modes_name_their_states_and_constraints_are_marked() -> None:
     rods = LinkChain(links=2)
     hanging = {"joint[1].angle_start": -1.57, "joint[2].stiffness": 1e5}
     slow, fast = linearize(rods, point=trim(rods, hanging)).modes()
-    assert set(slow.states) == {"joint[1].angle", "joint[1].rate"} and set(fast.states) == {"joint[2].angle", "joint[2].rate"}
+    assert set(slow.states) == {"joint[1].angle", "joint[1].rate"} and set(fast.states) == {
+        "joint[2].angle",
+        "joint[2].rate",
+    }
     arm = SphericalArm()
     held = [m for m in linearize(arm, point=trim(arm)).modes() if m.constraint]
-    assert [m.eigenvalue for m in held] == pytest.approx([-20.0] * 2) and all("quaternion" in s for m in held for s in m.states)
+    assert [m.eigenvalue for m in held] == pytest.approx([-20.0] * 2) and all(
+        "quaternion" in s for m in held for s in m.states
+    )
     exoskeleton = Exoskeleton(contact="pinned")
     moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
-    modes = linearize(exoskeleton, point=trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])).modes()
+    modes = linearize(
+        exoskeleton, point=trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])
+    ).modes()
     pinned = [m.eigenvalue for m in modes if m.constraint]
-    assert sum(1 + (value.imag > 0) for value in pinned) == 8 and pinned == pytest.approx([-10.0] * len(pinned), abs=1e-4)
+    assert sum(1 + (value.imag > 0) for value in pinned) == 8 and pinned == pytest.approx(
+        [-10.0] * len(pinned), abs=1e-4
+    )
 
 
 def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     legs, file = Exoskeleton(contact="pinned"), tmp_path / "a.fmu"
-    description = model_description(legs, {"CoSimulation": Interface({"modelIdentifier": "a"})}, {}, {"link[1].locked": 1.0}, dependencies(legs), "")
-    write_archive(file, {"modelDescription.xml": description, "resources/model.json": json.dumps({"mechanism": legs.key, "options": legs.options}).encode()})
+    description = model_description(
+        legs, {"CoSimulation": Interface({"modelIdentifier": "a"})}, {}, {"link[1].locked": 1.0}, dependencies(legs), ""
+    )
+    write_archive(
+        file,
+        {
+            "modelDescription.xml": description,
+            "resources/model.json": json.dumps({"mechanism": legs.key, "options": legs.options}).encode(),
+        },
+    )
     assert main(["linearize", str(file), "--set", "link[2].locked=false", "-o", str(tmp_path / "a.json")]) == 0
-    assert "warning: this is not an equilibrium: link[4].length_rate changes at a rate of 11.3 m/s2" in capsys.readouterr().err
+    assert (
+        "warning: this is not an equilibrium: link[4].length_rate changes at a rate of 11.3 m/s2"
+        in capsys.readouterr().err
+    )
     with pytest.warns(RuntimeWarning, match="not an equilibrium"):
         wanted = linearize(legs, {"link[1].locked": True})
     assert np.array_equal(json.loads((tmp_path / "a.json").read_text())["A"], wanted.A)
@@ -143,7 +172,9 @@ def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys:
 
 
 def test_no_equilibrium() -> None:
-    with pytest.raises(UserError, match=r"no equilibrium of link_chain was found near the start: joint\[1\].rate still changes"):
+    with pytest.raises(
+        UserError, match=r"no equilibrium of link_chain was found near the start: joint\[1\].rate still changes"
+    ):
         trim(LinkChain(links=1), {"joint[1].torque": 1000.0})
 
 
@@ -155,17 +186,37 @@ def test_names_that_do_not_exist() -> None:
 
 
 def test_the_command_and_its_files(tmp_path: Path) -> None:
-    shown = done("linearize", "link_chain", "--option", "links=1", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.npz", folder=tmp_path)
+    shown = done(
+        "linearize",
+        "link_chain",
+        "--option",
+        "links=1",
+        "--trim",
+        "--set",
+        "joint[1].angle_start=-1.5",
+        "-o",
+        "a.npz",
+        folder=tmp_path,
+    )
     assert "-1.5708" in shown and f"{np.sqrt(1.5 * 9.81) / 2 / np.pi:.6g}" in shown
     done("build", "link_chain", "--option", "links=1", "--start", "gravity=1.62", folder=tmp_path)
-    moon = done("linearize", "LinkChain.fmu", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.mat", folder=tmp_path)
+    moon = done(
+        "linearize", "LinkChain.fmu", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.mat", folder=tmp_path
+    )
     assert f"{np.sqrt(1.5 * 1.62) / 2 / np.pi:.6g}" in moon
     done("linearize", "link_chain", "--option", "links=1", "-o", "a.json", folder=tmp_path)
-    earth, lunar, start = np.load(tmp_path / "a.npz"), loadmat(tmp_path / "a.mat"), json.loads((tmp_path / "a.json").read_text())
+    earth, lunar, start = (
+        np.load(tmp_path / "a.npz"),
+        loadmat(tmp_path / "a.mat"),
+        json.loads((tmp_path / "a.json").read_text()),
+    )
     assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=1e-12)
     assert list(earth["states"]) == start["states"] and start["states"][0] == "joint[1].angle"
     assert earth["x0"] == pytest.approx([-np.pi / 2, 0.0], abs=1e-9) and len(start["y0"]) == len(start["outputs"])
-    assert earth["B"].shape == (len(earth["states"]), len(earth["inputs"])) and earth["D"].shape == (len(earth["outputs"]), len(earth["inputs"]))
+    assert earth["B"].shape == (len(earth["states"]), len(earth["inputs"])) and earth["D"].shape == (
+        len(earth["outputs"]),
+        len(earth["inputs"]),
+    )
 
 
 def test_a_controller_is_designed_with_what_is_chosen() -> None:
@@ -173,8 +224,17 @@ def test_a_controller_is_designed_with_what_is_chosen() -> None:
     rods = LinkChain(links=2)
     point = trim(rods, {"joint[1].angle_start": np.pi / 2}, hold=["joint[1].angle", "joint[2].angle"])
     linear = linearize(rods, point=point).select(inputs=["joint[2].torque", "joint[1].torque"], outputs=["tip.x"])
-    assert linear.states == ("joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate") and linear.C.shape == (1, 4)
-    assert linear.x0[0] == np.pi / 2 and linear.y0 == pytest.approx([0.0], abs=1e-12) and max(m[0].real for m in linear.modes()) > 1
+    assert linear.states == (
+        "joint[1].angle",
+        "joint[2].angle",
+        "joint[1].rate",
+        "joint[2].rate",
+    ) and linear.C.shape == (1, 4)
+    assert (
+        linear.x0[0] == np.pi / 2
+        and linear.y0 == pytest.approx([0.0], abs=1e-12)
+        and max(m[0].real for m in linear.modes()) > 1
+    )
     assert np.linalg.eigvals(linear.A - linear.B @ linear.lqr(np.eye(4), np.eye(2)).K).real.max() < -1
     whole = linearize(rods, point=point)
     assert np.array_equal(whole.B[:, [whole.inputs.index(n) for n in linear.inputs]], linear.B)
@@ -191,7 +251,7 @@ def test_a_controller_is_designed_with_what_is_chosen() -> None:
         (("nothing",), ("no mechanism nothing",)),
         (("link_chain", "--set", "gravty=1"), ("gravty", "did you mean gravity")),
     ),
-)  # fmt: skip
+)
 def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     refused("linearize", *arguments, folder=tmp_path, words=words)
 

@@ -43,7 +43,11 @@ def test_the_gains_of_a_double_integrator(as_matrix: bool) -> None:
     """J x'' = u with the cost q x^2 + r u^2: K = (sqrt(q/r), sqrt(2 J sqrt(q/r)))."""
     q, r = 9.0, 0.25
     one = floating_rod().select(inputs=["joint[1].torque"])
-    law = one.lqr(np.diag([q, 0.0]), [[r]]) if as_matrix else floating_rod().lqr({"joint[1].angle": q}, {"joint[1].torque": r})
+    law = (
+        one.lqr(np.diag([q, 0.0]), [[r]])
+        if as_matrix
+        else floating_rod().lqr({"joint[1].angle": q}, {"joint[1].torque": r})
+    )
     stiffness = np.sqrt(q / r)
     assert law.K[0] == pytest.approx([stiffness, np.sqrt(2 * INERTIA * stiffness)], rel=1e-10)
     assert law.inputs == ("joint[1].torque",) and law.states == ("joint[1].angle", "joint[1].rate")
@@ -55,15 +59,21 @@ def test_the_law_is_a_controller_by_name() -> None:
     (carry,) = law.u0
     assert carry == pytest.approx(10.0 * 9.81 * 0.5 * np.cos(0.5))
     assert law(0.0, {"joint[1].angle": 0.5, "joint[1].rate": 0.0}) == {"joint[1].torque": pytest.approx(carry)}
-    assert law(0.0, {"joint[1].angle": 0.7, "joint[1].rate": 0.1})["joint[1].torque"] == pytest.approx(carry - law.K[0] @ [0.2, 0.1])
+    assert law(0.0, {"joint[1].angle": 0.7, "joint[1].rate": 0.1})["joint[1].torque"] == pytest.approx(
+        carry - law.K[0] @ [0.2, 0.1]
+    )
     swung = ROD.simulate(stop=8.0, start={"joint[1].angle_start": 0.9}, controller=law, period=0.01)
-    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=1e-4) and swung.inputs["joint[1].torque"][-1] == pytest.approx(carry, abs=1e-2)
+    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=1e-4) and swung.inputs["joint[1].torque"][
+        -1
+    ] == pytest.approx(carry, abs=1e-2)
 
 
 def cost(law: StateFeedback, period: float, q: float, r: float) -> float:
     """What a run costs, from the simulation alone."""
     start = {"gravity": 0.0, "joint[1].angle_start": 1.0}
-    result = simulate_mechanism(ROD, stop=12.0, step=period / 10, start=start, controller=law, period=period, engine="c")
+    result = simulate_mechanism(
+        ROD, stop=12.0, step=period / 10, start=start, controller=law, period=period, engine="c"
+    )
     torque = result.inputs["joint[1].torque"]
     running = q * result["joint[1].angle"] ** 2
     return float(np.sum((running[1:] + running[:-1]) / 2 + r * torque[:-1] ** 2) * period / 10)
@@ -76,7 +86,10 @@ def test_a_sampled_law_is_the_best_of_its_period() -> None:
     best, at_all_times = floating_rod().lqr(Q, R, period), floating_rod().lqr(Q, R)
     least = cost(best, period, q, r)
     neighbours = [replace(best, K=best.K * np.array(by)) for by in ((1.03, 1), (0.97, 1), (1, 1.03), (1, 0.97))]
-    assert all(cost(law, period, q, r) > least * (1 + 1e-5) for law in neighbours) and cost(at_all_times, period, q, r) > 1.01 * least
+    assert (
+        all(cost(law, period, q, r) > least * (1 + 1e-5) for law in neighbours)
+        and cost(at_all_times, period, q, r) > 1.01 * least
+    )
     errors = [np.abs(floating_rod().lqr(Q, R, h).K / at_all_times.K - 1).max() for h in (1e-3, 1e-4)]
     assert errors[1] < 1e-3 and errors[0] / errors[1] == pytest.approx(10.0, rel=0.05)
 
@@ -86,7 +99,10 @@ def test_three_rods_stand_with_a_sampled_law_where_the_other_is_too_fast() -> No
     chain, model = LinkChain(links=3), upright()
     R = dict.fromkeys(MOTORS, 0.1)
     start = start_at(chain, model.point) | {"joint[3].rate_start": -1.0}
-    runs = [chain.simulate(stop=2.0, start=start, controller=law, period=0.01) for law in (model.lqr(weights(model), R, 0.01), model.lqr(weights(model), R))]
+    runs = [
+        chain.simulate(stop=2.0, start=start, controller=law, period=0.01)
+        for law in (model.lqr(weights(model), R, 0.01), model.lqr(weights(model), R))
+    ]
     sampled, fast = (np.abs(run["joint[3].rate"][-50:]).max() for run in runs)
     assert sampled < 0.01 < 1.0 < fast
 
@@ -118,7 +134,9 @@ def test_quaternions_need_no_control() -> None:
     model = linearize(arm, point=trim(arm))
     law = model.lqr(np.eye(len(model.states)), {name: 1.0 for name in model.inputs if "torque" in name})
     closed = np.linalg.eigvals(model.A - model.select(inputs=law.inputs).B @ law.K)
-    assert closed.real.max() < -0.1 and np.sum(np.abs(closed + 20.0) < 1e-6) == 2, "one mode per quaternion stays what it was"
+    assert closed.real.max() < -0.1 and np.sum(np.abs(closed + 20.0) < 1e-6) == 2, (
+        "one mode per quaternion stays what it was"
+    )
 
 
 def refused(message: str) -> Any:
@@ -155,14 +173,20 @@ def test_weights_that_cannot_be(Q: Any, R: Any, message: str) -> None:
 
 def test_where_there_is_no_regulator() -> None:
     """Away from equilibria, for modes that no input reaches, and for modes that Q does not see."""
-    with refused(r"LQR needs an equilibrium: joint\[2\]\.rate changes at a rate of \S+ at this point; find one with trim"):
+    with refused(
+        r"LQR needs an equilibrium: joint\[2\]\.rate changes at a rate of \S+ at this point; find one with trim"
+    ):
         with pytest.warns(RuntimeWarning, match="not an equilibrium"):
             moving = linearize(LinkChain(links=3))
         moving.lqr(Q6, dict.fromkeys(MOTORS, 1.0))
     cart = linearize(WheeledCart(), point=trim(WheeledCart()))
-    with refused(r"pose\.[xy] cannot be controlled: the mode at 0 1/s, in which it moves, does not decay and is out of reach of wheel\.left_torque, .*"):
+    with refused(
+        r"pose\.[xy] cannot be controlled: the mode at 0 1/s, in which it moves, does not decay and is out of reach of wheel\.left_torque, .*"
+    ):
         cart.lqr(np.eye(len(cart.states)), np.eye(len(cart.inputs)))  # it cannot be driven sideways
-    with refused(r"Q has no weight on joint\[1\]\.angle: the mode at 0 1/s, in which it moves, would last; give it a weight greater than 0"):
+    with refused(
+        r"Q has no weight on joint\[1\]\.angle: the mode at 0 1/s, in which it moves, would last; give it a weight greater than 0"
+    ):
         floating_rod().lqr({"joint[1].rate": 1.0}, {"joint[1].torque": 1.0})
     exoskeleton = Exoskeleton(leg1=1, leg2=1, body=1, contact="pinned")
     moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
@@ -184,4 +208,8 @@ def test_the_law_as_a_mechanism_is_the_same_law() -> None:
     assert abs(wanted[0]) > 0.5 and [result[f"output[{k}]"][-1] for k in (2, 3)] == pytest.approx(wanted[1:])
     assert result["output[1]"][-1] == pytest.approx(np.sign(wanted[0]) * 0.5) and result["integral[1]"][-1] == 0.0
     wires = law.connections("plant", "control")
-    assert wires["plant.joint[2].angle"] == "control.measurement[2]" and wires["control.output[3]"] == "plant.joint[3].torque" and len(wires) == 9
+    assert (
+        wires["plant.joint[2].angle"] == "control.measurement[2]"
+        and wires["control.output[3]"] == "plant.joint[3].torque"
+        and len(wires) == 9
+    )

@@ -38,4 +38,7 @@ def test_three_lines_make_tests_of_the_rules(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert re.search(r"1 failed, 12 passed, 12 skipped", result.stdout), result.stdout
-    assert "FAILED test_mine.py::test_compliance[S11]" in result.stdout and "stopTime is 2 and startTime is 3" in result.stdout
+    assert (
+        "FAILED test_mine.py::test_compliance[S11]" in result.stdout
+        and "stopTime is 2 and startTime is 3" in result.stdout
+    )

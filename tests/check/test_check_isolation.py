@@ -46,7 +46,10 @@ def defect(rule: str, name: str) -> Defect:
     return next(d for d in DEFECTS if (d.rule, d.name) == (rule, name))
 
 
-@pytest.mark.parametrize(("rule", "name"), [("S1", "parent"), ("S1", "absolute"), ("S1", "link"), ("S1", "bomb"), ("D5", "exit"), ("D4", "null")])
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [("S1", "parent"), ("S1", "absolute"), ("S1", "link"), ("S1", "bomb"), ("D5", "exit"), ("D4", "null")],
+)
 def test_nothing_is_left_behind(rule: str, name: str, folder: Path, private: Path) -> None:
     write_fmu(folder, defect(rule, name))  # compiled outside the private folder
     report = check_defect(folder, defect(rule, name))
@@ -94,7 +97,11 @@ def test_without_a_binary_for_this_platform_only_the_file_is_checked(folder: Pat
 
     report = check_defect(folder, Defect("", "elsewhere", "", change=elsewhere))
     assert report.static_only == f"there is none for {host_platform()}, only for darwin32"
-    assert all(r.skipped == f"the binary was not run: {report.static_only}" for r in report.results if r.rule.id.startswith("D"))
+    assert all(
+        r.skipped == f"the binary was not run: {report.static_only}"
+        for r in report.results
+        if r.rule.id.startswith("D")
+    )
     assert not any(r.skipped for r in report.results if r.rule.id.startswith("S"))
     assert report.exit_status == 0 and replace(report, options=Options(strict=True)).exit_status == 2
     said = Console(file=io.StringIO(), width=200)
@@ -111,7 +118,9 @@ def check_bytes(tmp_path: Path, data: bytes) -> Report:
     return check_fmu(file, Options(only=("S",)))
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)], ids=["empty", "text", "header", "no-entries"])
+@pytest.mark.parametrize(
+    "data", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)], ids=["empty", "text", "header", "no-entries"]
+)
 def test_what_is_no_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
     report = check_bytes(tmp_path, data)
     assert caught(report) == {"S1"} and report.exit_status == 1
@@ -127,7 +136,9 @@ def test_what_is_no_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
     ],
     ids=["broken", "foreign", "another version"],
 )
-def test_rules_that_found_nothing_to_look_at_are_not_run(xml: bytes, findings: set[str], examined: int, reason: str, tmp_path: Path) -> None:
+def test_rules_that_found_nothing_to_look_at_are_not_run(
+    xml: bytes, findings: set[str], examined: int, reason: str, tmp_path: Path
+) -> None:
     file = tmp_path / "some.fmu"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("modelDescription.xml", xml)
@@ -174,9 +185,9 @@ def test_entities_are_not_expanded(tmp_path: Path) -> None:
 def test_files_outside_are_not_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret")
-    text = XML.replace("<fmiModelDescription", f'<!DOCTYPE x [<!ENTITY s SYSTEM "file://{secret}">]>\n<fmiModelDescription', 1).replace(
-        'name="label"', 'name="&s;"'
-    )
+    text = XML.replace(
+        "<fmiModelDescription", f'<!DOCTYPE x [<!ENTITY s SYSTEM "file://{secret}">]>\n<fmiModelDescription', 1
+    ).replace('name="label"', 'name="&s;"')
     file = tmp_path / "reader.fmu"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("modelDescription.xml", text)
@@ -195,7 +206,12 @@ def test_an_interrupted_check_leaves_nothing(folder: Path, private: Path) -> Non
     """Killed politely while an FMU hangs."""
     file = write_fmu(folder, defect("D5", "hang"))
     code = "from mechfmu.cli import entry; entry()"
-    process = subprocess.Popen([sys.executable, "-c", code, "check", str(file), "--timeout", "4"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "check", str(file), "--timeout", "4"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while not any(private.glob("mechfmu_check_*/scratch/job_*/trace")):
         assert process.poll() is None
         time.sleep(0.05)

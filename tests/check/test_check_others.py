@@ -34,12 +34,15 @@ def pythonfmu(slave: str, folder: Path) -> Path:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize(("slave", "rules"), [
-    ("pythonslave", {"S3", "S6", "S10"}),
-    ("pythonslave_default_ex", {"S3", "S6", "S10"}),
-    ("pythonslave_read_file", {"S3", "S6", "S10"}),
-    ("slavewithdep", {"S3", "S10"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("slave", "rules"),
+    [
+        ("pythonslave", {"S3", "S6", "S10"}),
+        ("pythonslave_default_ex", {"S3", "S6", "S10"}),
+        ("pythonslave_read_file", {"S3", "S6", "S10"}),
+        ("slavewithdep", {"S3", "S10"}),
+    ],
+)
 def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str], tmp_path: Path) -> None:
     """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are missing: all that the notes on pythonfmu say."""
     file = pythonfmu(slave, tmp_path)
@@ -85,8 +88,12 @@ def test_fmpy_s_own_container(tmp_path: Path) -> None:
     whole.coSimulation = CoSimulation(modelIdentifier="container_fmu", fixedInternalStepSize=0.01)
     component = Component(name="inner", filename=inner, modelDescription=description)
     configuration = Configuration(
-        parallelDoStep=False, modelDescription=whole, components=[component], connections=[], variableMappings={v: [(component, chosen[v.name])] for v in outer}
-    )  # fmt: skip
+        parallelDoStep=False,
+        modelDescription=whole,
+        components=[component],
+        connections=[],
+        variableMappings={v: [(component, chosen[v.name])] for v in outer},
+    )
     file = tmp_path / "Container.fmu"
     create_container_fmu(configuration, Path(tempfile.mkdtemp(dir=tmp_path)), file)
     assert validate_fmu(str(file)) == []
@@ -101,7 +108,9 @@ FMPY_FINDS_NOTHING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("defect", [d for d in DEFECTS if (d.rule, d.name) in FMPY_FINDS_NOTHING], ids=lambda d: f"{d.rule}-{d.name}")
+@pytest.mark.parametrize(
+    "defect", [d for d in DEFECTS if (d.rule, d.name) in FMPY_FINDS_NOTHING], ids=lambda d: f"{d.rule}-{d.name}"
+)
 def test_what_fmpy_misses(defect, tmp_path: Path) -> None:
     """The documentation says that FMPy's validation misses these; when it learns to find one, the documentation must learn it, too."""
     assert caught(check_defect(tmp_path, defect, only=("S",))) == {defect.rule}

@@ -11,7 +11,9 @@ from mechfmu.check.isolation import Limits
 
 
 def passes(report: Report, kind: str) -> None:
-    assert report.bugs == [] and report.counted == [], "\n".join([*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)])
+    assert report.bugs == [] and report.counted == [], "\n".join(
+        [*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)]
+    )
     skipped = {r.rule.id for r in report.results if r.skipped}
     assert skipped == (set() if kind == "native" else {"D10"})  # a Python FMU has no directional derivatives
 

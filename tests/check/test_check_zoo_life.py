@@ -15,7 +15,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("zoo")
 
 
-@pytest.mark.parametrize("defect", [d for d in DEFECTS if d.rule in ("D1", "D2", "D3", "D4")], ids=lambda d: f"{d.rule}-{d.name}")
+@pytest.mark.parametrize(
+    "defect", [d for d in DEFECTS if d.rule in ("D1", "D2", "D3", "D4")], ids=lambda d: f"{d.rule}-{d.name}"
+)
 def test_a_defect_is_caught_by_its_rule_alone(defect: Defect, folder: Path) -> None:
     report = check_defect(folder, defect)
     assert caught(report) == {defect.rule}, told(report)

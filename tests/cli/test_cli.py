@@ -59,7 +59,12 @@ def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeyp
     assert all("|".join(o.choices) in text for key in names() for o in find(key).option_list)
     assert main(["list", "exoskeleton", "--option", "leg1=3"]) == 0
     text = capsys.readouterr().out
-    assert "leg1    │ 3 " in text and "(default: 2)" in text and "prescribed" in text and "number of links in leg 1" in text
+    assert (
+        "leg1    │ 3 " in text
+        and "(default: 2)" in text
+        and "prescribed" in text
+        and "number of links in leg 1" in text
+    )
     assert max(map(len, text.partition("parameter\n")[0].splitlines())) <= 80
     assert main(["list", "--option", "leg1=3"]) == 2
 
@@ -67,11 +72,18 @@ def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeyp
 @pytest.mark.parametrize("key", names())
 def test_lists_of_variables_fit_80_columns_and_pipes_and_cut_no_word(key: str) -> None:
     table = find(key)().table
-    rows = [Variable(s.name, s.role, s.unit, f"{s.start:g}", s.description) for s in table.of("parameter", "input", "state", "output")]
+    rows = [
+        Variable(s.name, s.role, s.unit, f"{s.start:g}", s.description)
+        for s in table.of("parameter", "input", "state", "output")
+    ]
     narrow, piped = variable_lines(rows, 80), variable_lines(rows, None)
     words = [word for row in rows for text in (row.name, row.unit, row.start, row.meaning) for word in text.split()]
     assert max(map(len, narrow)) <= 80
-    assert sorted(" ".join(narrow).split()) == sorted(" ".join(piped).split()) == sorted([*words, *{r.causality for r in rows}])
+    assert (
+        sorted(" ".join(narrow).split())
+        == sorted(" ".join(piped).split())
+        == sorted([*words, *{r.causality for r in rows}])
+    )
     assert len(piped) == len(rows) + len({r.causality for r in rows})
 
 
@@ -102,7 +114,9 @@ def test_quiet_and_verbose(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFix
     assert main([*run, "-q"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main([*run, "-v"]) == 0
-    assert [line for line in capsys.readouterr().out.splitlines() if line not in usual] == [f"LinkChain: {k / 20:g} of 0.5 s" for k in range(1, 10)]
+    assert [line for line in capsys.readouterr().out.splitlines() if line not in usual] == [
+        f"LinkChain: {k / 20:g} of 0.5 s" for k in range(1, 10)
+    ]
 
 
 def test_a_result_in_a_notebook_is_one_plot_and_the_player() -> None:
@@ -119,7 +133,12 @@ def test_a_result_in_a_notebook_is_one_plot_and_the_player() -> None:
 def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", str(fmu(links=2))]) == 0
     text = capsys.readouterr().out
-    assert "FMI 2.0, Co-Simulation and Model Exchange" in text and "joint[2].angle_start" in text and "N.m/rad" in text and "local variables" in text
+    assert (
+        "FMI 2.0, Co-Simulation and Model Exchange" in text
+        and "joint[2].angle_start" in text
+        and "N.m/rad" in text
+        and "local variables" in text
+    )
     assert main(["list", str(fmu(links=2)), "--option", "links=3"]) == 2
     (tmp_path / "text.fmu").write_text("hello")
     assert main(["list", str(tmp_path / "text.fmu")]) == 2
@@ -127,7 +146,16 @@ def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_build(kind: str, tmp_path: Path) -> None:
-    options = ["--option", "links=2", "--option", "base=moving", "--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
+    options = [
+        "--option",
+        "links=2",
+        "--option",
+        "base=moving",
+        "--start",
+        "joint[1].angle_start=0.5",
+        "--start",
+        "tip.force_x=2",
+    ]
     text = done("build", "link_chain", "-o", "folder", "--kind", kind, *options, folder=tmp_path)
     (file,) = (tmp_path / "folder").iterdir()
     assert file.name == {"native": "LinkChain.fmu", "python": "LinkChain.python.fmu"}[kind]
@@ -148,20 +176,51 @@ def test_simulate_prints_the_end(fmu: Build, tmp_path: Path) -> None:
 
 def test_simulate_writes_a_table_that_numpy_reads(fmu: Build, tmp_path: Path) -> None:
     setting = ["--set", "joint[1].angle_start=0.5", "--set", "joint[2].torque=1.5"]
-    done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.05, "--tolerance", TIGHT, *setting, "-o", "out/result.csv", folder=tmp_path)
+    done(
+        "simulate",
+        fmu(links=2),
+        "--stop",
+        0.5,
+        "--step",
+        0.05,
+        "--tolerance",
+        TIGHT,
+        *setting,
+        "-o",
+        "out/result.csv",
+        folder=tmp_path,
+    )
     data = read(tmp_path / "out" / "result.csv")
-    wanted = LinkChain(links=2).simulate(stop=0.5, step=0.05, start={"joint[1].angle_start": 0.5, "joint[2].torque": 1.5}, tolerance=TIGHT)
+    wanted = LinkChain(links=2).simulate(
+        stop=0.5, step=0.05, start={"joint[1].angle_start": 0.5, "joint[2].torque": 1.5}, tolerance=TIGHT
+    )
     assert set(data.dtype.names) == {"time", *wanted.names}
     assert data["time"] == pytest.approx(wanted.t)
     for name in wanted.names:
-        assert data[name] == pytest.approx(wanted[name], abs=COMMUNICATION_STEP * max(1.0, np.abs(wanted[name]).max())), name
+        assert data[name] == pytest.approx(
+            wanted[name], abs=COMMUNICATION_STEP * max(1.0, np.abs(wanted[name]).max())
+        ), name
 
 
 def test_simulate_with_inputs_from_a_table(fmu: Build, tmp_path: Path) -> None:
     """Against the library with the same inputs: a linear torque between the samples of the table, sampled at every step."""
     rows = ["time,joint[1].torque,tip.force_y", "0,0,0", "0.2,4,-1", "0.5,-2,3"]
     (tmp_path / "inputs.csv").write_text("\n".join(rows) + "\n")
-    text = done("simulate", fmu(links=2), "--stop", 0.5, "--step", 0.01, "--tolerance", TIGHT, "--input", "inputs.csv", "-o", "result.csv", folder=tmp_path)
+    text = done(
+        "simulate",
+        fmu(links=2),
+        "--stop",
+        0.5,
+        "--step",
+        0.01,
+        "--tolerance",
+        TIGHT,
+        "--input",
+        "inputs.csv",
+        "-o",
+        "result.csv",
+        folder=tmp_path,
+    )
     assert "Warning" not in text, "inputs that are not in the table keep their start values; that is nothing to warn of"
     data = read(tmp_path / "result.csv")
 
@@ -191,7 +250,19 @@ def test_tolerance_of_the_solver_can_be_set(fmu: Build, tmp_path: Path) -> None:
 
 def test_plot_and_animation(fmu: Build, tmp_path: Path) -> None:
     names = "tip.x, joint[1].angle"
-    text = done("simulate", fmu(links=2), "--stop", 0.5, "--plot", "plot.png", "--signals", names, "--animate", "film.gif", folder=tmp_path)
+    text = done(
+        "simulate",
+        fmu(links=2),
+        "--stop",
+        0.5,
+        "--plot",
+        "plot.png",
+        "--signals",
+        names,
+        "--animate",
+        "film.gif",
+        folder=tmp_path,
+    )
     assert "wrote plot.png" in text and "wrote film.gif" in text and "not drawn" not in text
     with Image.open(tmp_path / "plot.png") as picture:
         assert picture.format == "PNG"
@@ -212,12 +283,25 @@ def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> Non
 def test_warnings_of_the_fmu_are_passed_on(fmu: Build, tmp_path: Path) -> None:
     result = mechfmu("simulate", fmu(links=2), "--stop", 0.1, "--set", "energy.input=5", folder=tmp_path)
     assert result.returncode == 0
-    assert result.stderr == "mechfmu simulate: warning: energy.input = 5 has no effect: its start follows from the parameters and is 0 J\n"
+    assert (
+        result.stderr
+        == "mechfmu simulate: warning: energy.input = 5 has no effect: its start follows from the parameters and is 0 J\n"
+    )
 
 
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:
     """--start and --set are two ways to the same motion."""
-    done("build", "link_chain", "--kind", kind, "--option", "links=2", "--start", "joint[2].rate_start=2", folder=tmp_path)
+    done(
+        "build",
+        "link_chain",
+        "--kind",
+        kind,
+        "--option",
+        "links=2",
+        "--start",
+        "joint[2].rate_start=2",
+        folder=tmp_path,
+    )
     (built,) = tmp_path.glob("*.fmu")
     done("simulate", built, "--stop", 0.2, "-o", "built.csv", folder=tmp_path)
     done("simulate", fmu(links=2), "--stop", 0.2, "--set", "joint[2].rate_start=2", "-o", "set.csv", folder=tmp_path)

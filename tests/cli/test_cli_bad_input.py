@@ -23,20 +23,29 @@ BUILD = {
     "no mechanism": ([], ("NAME",)),
     "unknown argument": (["link_chain", "--links", "3"], ("--links",)),
     "unknown kind": (["link_chain", "--kind", "paper"], ("paper", "native", "python")),
-    "unknown variable": (["link_chain", "--start", "joint[1].angel_start=1"], ("joint[1].angel_start", "joint[1].angle_start")),
+    "unknown variable": (
+        ["link_chain", "--start", "joint[1].angel_start=1"],
+        ("joint[1].angel_start", "joint[1].angle_start"),
+    ),
     "output as start value": (["link_chain", "--start", "tip.x=1"], ("tip.x", "cannot be set")),
     "zero mass": (["link_chain", "--start", "link[1].mass=0"], ("link[1].mass", "greater than 0")),
     "negative length": (["link_chain", "--start", "link[1].length=-1"], ("link[1].length", "greater than 0")),
     "negative inertia": (["link_chain", "--start", "link[1].inertia=-1"], ("link[1].inertia", "at least 0")),
     "NaN angle": (["link_chain", "--start", "joint[1].angle_start=nan"], ("joint[1].angle_start", "finite")),
     "words as number": (["link_chain", "--start", "gravity=much"], ("gravity", "much", "number")),
-    "massless end": (["link_chain", "--option", "links=1", "--start", "link[1].com=0", "--start", "link[1].inertia=0"], ("last link", "inertia")),
+    "massless end": (
+        ["link_chain", "--option", "links=1", "--start", "link[1].com=0", "--start", "link[1].inertia=0"],
+        ("last link", "inertia"),
+    ),
     "folder below a file": (["link_chain", "-o", "file/out"], ("file/out", "cannot write")),
     "folders that are not there": (
         ["link_chain", "-o", "folde/a/b"],
         ("there is no folder folde (only the last level of a path is made); did you mean folder?",),
     ),
-    "another quantity": (["link_chain", "--start", "joint[1].angle_start=5mm"], ("joint[1].angle_start = 5mm: mm does not fit its unit, which is rad",)),
+    "another quantity": (
+        ["link_chain", "--start", "joint[1].angle_start=5mm"],
+        ("joint[1].angle_start = 5mm: mm does not fit its unit, which is rad",),
+    ),
 }
 
 
@@ -114,7 +123,9 @@ def test_simulate(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED_BY_THE_FMU.values(), ids=REFUSED_BY_THE_FMU.keys())
-def test_what_the_fmu_refuses_is_passed_on(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
+def test_what_the_fmu_refuses_is_passed_on(
+    fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path
+) -> None:
     """The FMU's own words, once."""
     refused("simulate", fmu(links=2), "--stop", "0.1", *arguments, "-o", "result.csv", folder=tmp_path, words=words)
 

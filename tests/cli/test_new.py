@@ -20,18 +20,35 @@ from mechfmu.simulation.simulate import pace
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     told = done("new", "heavy_spring", folder=tmp_path)
     assert "mechfmu build heavy_spring" in told
-    assert {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"} == {"__init__.py", "model.py", "about.html", "icon.png"}
-    tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-W", "error", "test_heavy_spring.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"} == {
+        "__init__.py",
+        "model.py",
+        "about.html",
+        "icon.png",
+    }
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "test_heavy_spring.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert tested.returncode == 0 and "5 passed" in tested.stdout, tested.stdout
     ruff = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", "heavy_spring"], cwd=tmp_path, capture_output=True
+        [sys.executable, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", "heavy_spring"],
+        cwd=tmp_path,
+        capture_output=True,
     )
     assert ruff.returncode == 0, ruff.stdout
     done("build", "heavy_spring", "--kind", "both", "--option", "mass=2", folder=tmp_path)
     assert "energy.total" in done("simulate", "HeavySpring.python.fmu", "--stop", 0.5, folder=tmp_path)
     done("simulate", "HeavySpring.fmu", "--stop", 0.5, "--animate", "film.html", folder=tmp_path)
     assert "eigenvalue" in done("linearize", "HeavySpring.fmu", folder=tmp_path)
-    refused("linearize", "../HeavySpring.fmu", folder=tmp_path / "heavy_spring", words=("built from a mechanism heavy_spring that is not here",))
+    refused(
+        "linearize",
+        "../HeavySpring.fmu",
+        folder=tmp_path / "heavy_spring",
+        words=("built from a mechanism heavy_spring that is not here",),
+    )
     assert "spring.stiffness" in done("list", "heavy_spring", folder=tmp_path)
     refused("new", "heavy_spring", folder=tmp_path, words=("exists already",))
 
@@ -39,11 +56,15 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     (
-        (("new", "Heavy"), ("small letters",)), (("new", "2fast"), ("small letters",)), (("new", "a-b"), ("small letters",)),
-        (("new", "numpy"), ("means something else in Python",)), (("new", "class"), ("means something else in Python",)),
-        (("new", "link_chain"), ("there is a mechanism link_chain already",)), (("build", "empty"), ("model.py is missing",)),
+        (("new", "Heavy"), ("small letters",)),
+        (("new", "2fast"), ("small letters",)),
+        (("new", "a-b"), ("small letters",)),
+        (("new", "numpy"), ("means something else in Python",)),
+        (("new", "class"), ("means something else in Python",)),
+        (("new", "link_chain"), ("there is a mechanism link_chain already",)),
+        (("build", "empty"), ("model.py is missing",)),
     ),
-)  # fmt: skip
+)
 def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     (tmp_path / "empty").mkdir()
     refused(*arguments, folder=tmp_path, words=words)
@@ -60,13 +81,24 @@ def test_a_folder_that_hides_a_mechanism_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     (
-        ("mechfmu bui", "build"), ("mechfmu build link", "link_chain"), ("mechfmu simulate --sto", "--stop"), ("mechfmu build link_chain --option ", "links="),
-        ("mechfmu build --kind ", "both"), ("mechfmu check --only S2,D1", "S2,D12"), ("mechfmu cosim new --ready fig", "figure2"),
+        ("mechfmu bui", "build"),
+        ("mechfmu build link", "link_chain"),
+        ("mechfmu simulate --sto", "--stop"),
+        ("mechfmu build link_chain --option ", "links="),
+        ("mechfmu build --kind ", "both"),
+        ("mechfmu check --only S2,D1", "S2,D12"),
+        ("mechfmu cosim new --ready fig", "figure2"),
     ),
-)  # fmt: skip
+)
 def test_the_shell_completes(tmp_path: Path, line: str, expected: str) -> None:
     answer = tmp_path / "answer"
-    environment = os.environ | {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_STDOUT_FILENAME": str(answer), "IFS": "\n"}
+    environment = os.environ | {
+        "_ARGCOMPLETE": "1",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "IFS": "\n",
+    }
     command = [sys.executable, "-c", "import sys; sys.argv = ['mechfmu']; from mechfmu.cli import entry; entry()"]
     subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, timeout=60)
     assert expected in [word.strip() for word in answer.read_text().replace("\v", "\n").splitlines()]

@@ -46,11 +46,18 @@ def build(file: Path, folder: Path, *options: str) -> int:
     return main(["build", str(file), "-o", str(folder), "--kind", "python", *options])
 
 
-def test_build_gives_the_native_fmu_in_one_command(urdf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_build_gives_the_native_fmu_in_one_command(
+    urdf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["build", str(urdf), "-o", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "two_links.fmu").is_file()
     assert "two_links.fmu" in capsys.readouterr().out
-    result = fmpy.simulate_fmu(str(tmp_path / "out" / "two_links.fmu"), stop_time=0.1, start_values={"knee.angle_start": 0.5}, output=["knee.angle"])
+    result = fmpy.simulate_fmu(
+        str(tmp_path / "out" / "two_links.fmu"),
+        stop_time=0.1,
+        start_values={"knee.angle_start": 0.5},
+        output=["knee.angle"],
+    )
     assert result["knee.angle"][0] == 0.5
     assert result["knee.angle"][-1] > 0.5  # an upright leg falls
 
@@ -58,7 +65,12 @@ def test_build_gives_the_native_fmu_in_one_command(urdf: Path, tmp_path: Path, c
 def test_names_of_the_file_are_names_of_variables(urdf: Path, tmp_path: Path) -> None:
     assert build(urdf, tmp_path / "out") == 0
     found = variables(tmp_path / "out")
-    for name, causality in {"knee.angle": "output", "knee.torque": "input", "knee.damping": "parameter", "leg.mass": "parameter"}.items():
+    for name, causality in {
+        "knee.angle": "output",
+        "knee.torque": "input",
+        "knee.damping": "parameter",
+        "leg.mass": "parameter",
+    }.items():
         assert found[name] == causality
     assert "base.acceleration_x" not in found
     assert "stops.stiffness" not in found
@@ -129,7 +141,9 @@ def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], mon
         (["--start", "hip.angle_start=0"], "has no variable hip.angle_start"),
     ),
 )
-def test_what_is_refused_leaves_no_file(urdf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
+def test_what_is_refused_leaves_no_file(
+    urdf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
     assert build(urdf, tmp_path / "out", *options) == 2
     said = capsys.readouterr().err
     assert message in said
@@ -138,7 +152,9 @@ def test_what_is_refused_leaves_no_file(urdf: Path, tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("option", (["--base", "free"], ["--controller"]))
-def test_options_of_files_are_not_for_mechanisms(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]) -> None:
+def test_options_of_files_are_not_for_mechanisms(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
     assert main(["build", "link_chain", "-o", str(tmp_path / "out"), *option]) == 2
     assert "is for .urdf and .toml files" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -170,7 +186,9 @@ def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_pat
     ),
 )
 @pytest.mark.parametrize("command", ("build", "list"))
-def test_other_files_get_a_word_of_help(name: str, said: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_files_get_a_word_of_help(
+    name: str, said: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / name).write_text(URDF)
     assert main([command, str(tmp_path / name), *(["-o", str(tmp_path / "out")] if command == "build" else [])]) == 2
     error = capsys.readouterr().err

@@ -24,10 +24,6 @@ pytest_plugins = ("helpers.native_fixtures",)
 NEVER = 10**9
 
 
-
-
-
-
 def loops_in(code: Code) -> int:
     return code.text.count("for (int j")
 
@@ -76,7 +72,9 @@ def test_every_constant(tmp_path: Path, value: float) -> None:
     """As operand on either side; a negative or infinite one must not spoil the expression around it."""
     x = casadi.SX.sym("x", 2)
     constant = casadi.SX(value)
-    out = casadi.vertcat(x[0] - constant, constant - x[0], x[0] * constant, casadi.fmax(x[1], constant), constant, -x[1] / constant)
+    out = casadi.vertcat(
+        x[0] - constant, constant - x[0], x[0] * constant, casadi.fmax(x[1], constant), constant, -x[1] / constant
+    )
     graph = casadi.Function("f", [x], [out], ["x"], ["out"])
     code = c_function(graph, "f")
     point = np.array([0.3, -2.5])
@@ -90,7 +88,9 @@ def test_tanh_is_spared_where_its_only_factor_is_zero(tmp_path: Path) -> None:
     out = casadi.vertcat(p[0] * t[0], t[0] * p[0] + 1, p[1] * t[1], p[2] * t[1], t[2] * x[3], p[1] * t[3] + t[3])
     graph = casadi.Function("f", [x, p], [out], ["x", "p"], ["out"])
     code = c_function(graph, "f")
-    assert code.text.count("!= 0 ? tanh(") == 2, "p[0] before t[0], x[3] before t[2]; the others have two factors, or none"
+    assert code.text.count("!= 0 ? tanh(") == 2, (
+        "p[0] before t[0], x[3] before t[2]; the others have two factors, or none"
+    )
     library = compiled([code], tmp_path)
     for point in (np.array([0.3, -2.0, 0.5, 0.7]), np.array([30.0, 0.1, 0.5, 0.0])):
         for factors in (np.array([0.0, 2.0, 0.0]), np.array([1.5, 0.0, -3.0])):
@@ -113,7 +113,9 @@ def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
 
 @pytest.mark.parametrize("base", ("fixed", "moving"))
 @pytest.mark.parametrize("n", (12, 13, 31, 60))
-def test_loops_compute_what_the_equations_say(n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_compute_what_the_equations_say(
+    n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rates, outputs and tangents as loops, against CasADi's evaluation of the graph line by line; for the shortest also against straight C."""
     monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
     graphs = graphs_of(LinkChain(links=n, base=base))
@@ -155,14 +157,24 @@ def test_a_very_long_chain(base: str, tmp_path: Path) -> None:
     codes = {name: c_function(graphs[name], name) for name in ("rates", "outputs")}
     library = compiled(list(codes.values()), tmp_path, "-O2")
     point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
-    for name, wanted in (("rates", case.chain.rates(*case.arguments)), ("outputs", case.chain.outputs(*case.arguments))):
+    for name, wanted in (
+        ("rates", case.chain.rates(*case.arguments)),
+        ("outputs", case.chain.outputs(*case.arguments)),
+    ):
         (found,) = call(library, codes[name], point, [wanted.size])
         assert off_by(found, wanted) < TANGENT
 
 
 # --- made-up graphs, recorded by CasADi -------------------------------------------------------------------------------------
 
-BINARY_OPS: tuple[Callable[[Any, Any], Any], ...] = (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, casadi.fmin, casadi.fmax, casadi.atan2)
+BINARY_OPS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    casadi.fmin,
+    casadi.fmax,
+    casadi.atan2,
+)
 UNARY_OPS: tuple[Callable[[Any], Any], ...] = (casadi.sin, casadi.tanh, lambda a: -a, casadi.fabs, casadi.cos)
 
 
@@ -175,12 +187,21 @@ def random_graph(seed: int) -> casadi.Function:
     arrays: list[list[casadi.SX]] = [[a[i] for i in range(3 * n)], [b[i] for i in range(3 * n)]]
     for _ in range(int(random.integers(1, 5))):
         depth = int(random.integers(1, 4))
-        carried = [random.choice(shared) if random.random() < 0.7 else casadi.SX(float(random.integers(1, 5))) for _ in range(depth)]
+        carried = [
+            random.choice(shared) if random.random() < 0.7 else casadi.SX(float(random.integers(1, 5)))
+            for _ in range(depth)
+        ]
         steps = [
-            (int(random.integers(0, 6)), int(random.integers(0, len(arrays))), int(random.integers(0, 3)), int(random.choice([1, 1, 1, 2])),
-             bool(random.random() < 0.3), int(random.integers(0, 6)))
+            (
+                int(random.integers(0, 6)),
+                int(random.integers(0, len(arrays))),
+                int(random.integers(0, 3)),
+                int(random.choice([1, 1, 1, 2])),
+                bool(random.random() < 0.3),
+                int(random.integers(0, 6)),
+            )
             for _ in range(int(random.integers(1, 6)))
-        ]  # fmt: skip
+        ]
         made = []
         for j in range(n):
             value = carried[-depth]
@@ -188,8 +209,18 @@ def random_graph(seed: int) -> casadi.Function:
                 array = arrays[which]
                 position = offset + stride * j
                 position = len(array) - 1 - position if backwards else position
-                other = array[position % len(array)] if kind < 4 else shared[offset] if kind == 4 else casadi.SX(0.25 * (offset + 1))
-                value = UNARY_OPS[op % len(UNARY_OPS)](BINARY_OPS[op](value, other)) if op % 2 else BINARY_OPS[op](casadi.sin(value), other)
+                other = (
+                    array[position % len(array)]
+                    if kind < 4
+                    else shared[offset]
+                    if kind == 4
+                    else casadi.SX(0.25 * (offset + 1))
+                )
+                value = (
+                    UNARY_OPS[op % len(UNARY_OPS)](BINARY_OPS[op](value, other))
+                    if op % 2
+                    else BINARY_OPS[op](casadi.sin(value), other)
+                )
             carried.append(value)
             made.append(value)
         arrays.append(made)
@@ -223,9 +254,6 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
 # --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
 
 
-
-
-
 def random_program(seed: int) -> tuple[Program, int]:
     """The program, and how many elements it writes."""
     random = np.random.default_rng(seed)
@@ -235,14 +263,17 @@ def random_program(seed: int) -> tuple[Program, int]:
         if random.random() < 0.3:
             writer.repeat(int(random.integers(1, 30)), 1)  # a stretch without repetition
         else:
-            writer.repeat(int(random.choice(periods)) if random.random() < 0.6 else int(random.integers(1, 12)), int(random.integers(2, 25)))
+            writer.repeat(
+                int(random.choice(periods)) if random.random() < 0.6 else int(random.integers(1, 12)),
+                int(random.integers(2, 25)),
+            )
     return writer.program(), writer.written
 
 
-
-
 @pytest.mark.parametrize("batch", range(2))
-def test_made_up_programs_instruction_by_instruction(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_made_up_programs_instruction_by_instruction(
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Values carried over several turns, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
     monkeypatch.setattr(Program, "of", staticmethod(lambda program, milestones: program))
     monkeypatch.setattr(c_code, "ROLLED_FROM", 0)

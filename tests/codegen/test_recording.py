@@ -68,12 +68,20 @@ def casadi_as_it_was():
 
 
 def test_good_code_is_recorded() -> None:
-    found = engine("casadi", Small()).rates(0.0, np.array([0.3]), np.zeros(0), np.zeros(0), Small().table.defaults("parameter"))
+    found = engine("casadi", Small()).rates(
+        0.0, np.array([0.3]), np.zeros(0), np.zeros(0), Small().table.defaults("parameter")
+    )
     assert found == pytest.approx([math.sin(0.3)], rel=SAME_NUMBER)
 
 
 @pytest.mark.parametrize(
-    ("bad", "line"), ((AssignsIntoAnArray, r"a\[0\] = x\[0\]"), (UsesMath, r"math\.sin\(x"), (HasNaN, r"def outputs"), (Decides, r"if x\[0\] > 1"))
+    ("bad", "line"),
+    (
+        (AssignsIntoAnArray, r"a\[0\] = x\[0\]"),
+        (UsesMath, r"math\.sin\(x"),
+        (HasNaN, r"def outputs"),
+        (Decides, r"if x\[0\] > 1"),
+    ),
 )
 def test_what_would_leave_nan_behind_is_refused_and_its_line_is_named(bad: type[Small], line: str) -> None:
     with pytest.raises(ModelError, match=r"test_tracing\.py:\d+: ") as refused:

@@ -38,7 +38,13 @@ class Bodies(Writer):
             kind, number = [], []
             for own, outer in zip(inner[q], kinds[q], strict=True):
                 chosen = VALUE if own is not None else outer if outer != VALUE or made else INPUT
-                place = first + own if own is not None else int(random.choice(made)) if chosen == VALUE else int(random.integers(0, self.size))
+                place = (
+                    first + own
+                    if own is not None
+                    else int(random.choice(made))
+                    if chosen == VALUE
+                    else int(random.integers(0, self.size))
+                )
                 kind.append(chosen + int(random.integers(0, 3)) if chosen == CONSTANT else chosen)
                 number.append(0 if chosen == CONSTANT else place)
             if code >= OUTPUT:
@@ -51,10 +57,19 @@ class Bodies(Writer):
 
     def of_kind(self, length: int) -> tuple[list[int], list[list[int | None]], list[list[int]]]:
         random = self.random
-        body = [OUTPUT if random.random() < 0.1 and q else int(random.choice(list(OPS.values()))) for q in range(length)]
+        body = [
+            OUTPUT if random.random() < 0.1 and q else int(random.choice(list(OPS.values()))) for q in range(length)
+        ]
         values = [[k for k in range(q) if body[k] < OUTPUT] for q in range(length)]
-        inner = [[int(random.choice(values[q])) if values[q] and random.random() < 0.5 else None for _ in range(2)] for q in range(length)]
-        return body, inner, [[int(random.choice([VALUE, VALUE, INPUT, INPUT + 1, CONSTANT])) for _ in range(2)] for _ in range(length)]
+        inner = [
+            [int(random.choice(values[q])) if values[q] and random.random() < 0.5 else None for _ in range(2)]
+            for q in range(length)
+        ]
+        return (
+            body,
+            inner,
+            [[int(random.choice([VALUE, VALUE, INPUT, INPUT + 1, CONSTANT])) for _ in range(2)] for _ in range(length)],
+        )
 
 
 def random_program(seed: int) -> tuple[Program, int]:
@@ -95,7 +110,13 @@ def test_shapes_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(shapes, "SHORTEST", 3)
     operation = np.array([1, 2, 3] * 2 + [1, 2, 4] + [1, 2, 3] * 2)
     kind = np.tile([[5, -1], [0, 5], [0, 0]], (5, 1))
-    number = np.array([row for first in (0, 3, 6, 9, 12) for row in ([first, 0], [first, 7], [first, first + (1 if first < 12 else 0)])])
+    number = np.array(
+        [
+            row
+            for first in (0, 3, 6, 9, 12)
+            for row in ([first, 0], [first, 7], [first, first + (1 if first < 12 else 0)])
+        ]
+    )
     assert find_shapes([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [Shape((0, 3, 9), 3)]
 
 
@@ -117,7 +138,9 @@ def test_milestones_are_heard_by_who_listens_alone() -> None:
 def test_what_is_made_for_a_milestone_alone_is_not_computed() -> None:
     x = casadi.SX.sym("x", 2)
     shared = casadi.cos(x[1])
-    graph = casadi.Function("f", [x], [casadi.sin(x[0]), casadi.vertcat(x[0] * x[1], shared), 2 * shared], ["x"], ["m0", "m1", "out"])
+    graph = casadi.Function(
+        "f", [x], [casadi.sin(x[0]), casadi.vertcat(x[0] * x[1], shared), 2 * shared], ["x"], ["m0", "m1", "out"]
+    )
     program = Program.of(graph, 2)
     assert [TEMPLATES.get(int(code), "out") for code in program.operation] == ["cos({0})", "2.0 * {0}", "out"]
     assert program.outputs == ["out"]
@@ -127,9 +150,20 @@ def test_what_is_made_for_a_milestone_alone_is_not_computed() -> None:
 def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
     """Every kind of joint several times; rates, outputs and derivatives."""
     random = np.random.default_rng(5)
-    tree = random_tree(random, [str(k) for k in random.permutation(["revolute"] * 6 + ["prismatic"] * 4 + ["spherical"] * 3 + ["universal"] * 2 + ["free"])])
+    tree = random_tree(
+        random,
+        [
+            str(k)
+            for k in random.permutation(
+                ["revolute"] * 6 + ["prismatic"] * 4 + ["spherical"] * 3 + ["universal"] * 2 + ["free"]
+            )
+        ],
+    )
     mechanism = mechanism_of(tree)
-    codes = {g.name(): c_function(g, g.name(), sum(o.startswith("milestone_") for o in g.name_out())) for g in graphs(mechanism)}
+    codes = {
+        g.name(): c_function(g, g.name(), sum(o.startswith("milestone_") for o in g.name_out()))
+        for g in graphs(mechanism)
+    }
     assert all(calls_in(codes[name]) >= 10 for name in ("rates", "outputs", "tangent"))
     _, x, d, u, p = mechanism.start()
     numpy, compiled_c = engine_of("numpy", mechanism), engine_of("c", mechanism)
@@ -139,8 +173,12 @@ def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
         u[:] = random.uniform(-1.0, 1.0, len(u))
         for name in ("rates", "outputs"):
             wanted = getattr(numpy, name)(0.0, x, d, u, p)
-            assert np.max(np.abs(getattr(compiled_c, name)(0.0, x, d, u, p) - wanted)) < ENGINES * np.max(np.abs(wanted))
-        dx_dot, y_dot = compiled_c.tangent(0.0, x, d, u, p, 0.0, (direction := random.uniform(-1.0, 1.0, len(x))), np.zeros(len(u)), np.zeros(len(p)))
+            assert np.max(np.abs(getattr(compiled_c, name)(0.0, x, d, u, p) - wanted)) < ENGINES * np.max(
+                np.abs(wanted)
+            )
+        dx_dot, y_dot = compiled_c.tangent(
+            0.0, x, d, u, p, 0.0, (direction := random.uniform(-1.0, 1.0, len(x))), np.zeros(len(u)), np.zeros(len(p))
+        )
         h = 1e-5
         for name, derivative in (("rates", dx_dot), ("outputs", y_dot)):
             f = getattr(compiled_c, name)

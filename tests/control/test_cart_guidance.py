@@ -46,10 +46,20 @@ def moving(field: Any, target: Target, obstacles: list[Obstacle], *parameters: A
     return rates
 
 
-def follow(field: Any, start: tuple[float, float], stop: float, target: Target, obstacles: list[Obstacle], *parameters: Any, method: str = "DOP853"):
+def follow(
+    field: Any,
+    start: tuple[float, float],
+    stop: float,
+    target: Target,
+    obstacles: list[Obstacle],
+    *parameters: Any,
+    method: str = "DOP853",
+):
     """The path, the smallest distance to a boundary on it, and the distance from the target at its end."""
     times = np.linspace(0.0, stop, 401)
-    solution = solve_ivp(moving(field, target, obstacles, *parameters), (0.0, stop), start, method, t_eval=times, rtol=1e-8, atol=1e-10)
+    solution = solve_ivp(
+        moving(field, target, obstacles, *parameters), (0.0, stop), start, method, t_eval=times, rtol=1e-8, atol=1e-10
+    )
     assert solution.success, solution.message
     x, y = solution.y
     clearance = min(np.min(d) for d in distances(x, y, [o.after(times) for o in obstacles]))
@@ -59,7 +69,13 @@ def follow(field: Any, start: tuple[float, float], stop: float, target: Target, 
 def random_obstacle(random: np.random.Generator) -> Obstacle:
     a, b = random.uniform(0.4, 2.0, 2)
     return Obstacle(
-        *random.uniform(-5, 5, 2), *random.uniform(-0.5, 0.5, 2), random.uniform(-3, 3), random.uniform(-0.4, 0.4), a, b, random.choice([-1.0, 1.0])
+        *random.uniform(-5, 5, 2),
+        *random.uniform(-0.5, 0.5, 2),
+        random.uniform(-3, 3),
+        random.uniform(-0.4, 0.4),
+        a,
+        b,
+        random.choice([-1.0, 1.0]),
     )
 
 
@@ -147,7 +163,9 @@ def test_the_field_turns_and_moves_with_the_world() -> None:
         there = Target(*moved(target.x, target.y), *turned(target.vx, target.vy))
         others = [Obstacle(*moved(o.x, o.y), *turned(o.vx, o.vy), o.angle + turn, *o[5:]) for o in obstacles]
         wanted = turned(*safe_field(x, y, target, obstacles, G))
-        assert np.max(np.abs(np.array(safe_field(*moved(x, y), there, others, G)) - wanted)) < 1e-9  # the weights divide by small numbers
+        assert (
+            np.max(np.abs(np.array(safe_field(*moved(x, y), there, others, G)) - wanted)) < 1e-9
+        )  # the weights divide by small numbers
 
 
 def test_mirror() -> None:
@@ -165,7 +183,10 @@ def test_an_obstacle_that_is_not_there_has_no_effect() -> None:
     _, target, obstacles = random_scenario(1)
     away = [*obstacles[:2], obstacles[2]._replace(active=0.0)]
     x, y = outline(obstacles[2])
-    assert np.max(np.abs(np.array(safe_field(x, y, target, away, G)) - safe_field(x, y, target, obstacles[:2], G))) < ROUNDING
+    assert (
+        np.max(np.abs(np.array(safe_field(x, y, target, away, G)) - safe_field(x, y, target, obstacles[:2], G)))
+        < ROUNDING
+    )
     assert np.all(distances(x, y, away)[2] == FAR)
 
 
@@ -227,7 +248,10 @@ def test_inflated_ellipses_contain_the_footprint() -> None:
         assert np.max(nearness(*out, inflated(o, Rc)).delta) < ROUNDING
         assert a == b or np.max(nearness(*out, o._replace(a=a + Rc, b=b + Rc)).delta) > 1e-3
     big = [inflated(Obstacle(0, 0, 0, 0, 0, 0, a, b, 1), 0.65) for a, b in ((3.0, 1.5), (6.0, 2.25))]
-    assert [(round(float(o.a), 3), round(float(o.b), 3)) for o in big] == [(3.682, 2.177), (6.722, 2.961)]  # of the scenario at the scale of the cart
+    assert [(round(float(o.a), 3), round(float(o.b), 3)) for o in big] == [
+        (3.682, 2.177),
+        (6.722, 2.961),
+    ]  # of the scenario at the scale of the cart
 
 
 def test_two_ellipses_are_apart_or_not() -> None:
@@ -254,9 +278,6 @@ def test_influence_that_braking_needs() -> None:
 
 
 # --- the article's field, and its errors put back ---------------------------------------------------------------------------
-
-
-
 
 
 def test_the_published_field() -> None:
@@ -326,5 +347,7 @@ def test_erratum_8_infinite_speed_at_a_saddle_outside_the_obstacles() -> None:
     roots = [r for g in guesses for r, _, ok, _ in [fsolve(gradient, g, full_output=True, xtol=1e-13)] if ok == 1]
     saddles = [r for r in roots if r[0] > 0.05 and r[1] > 0.05 and min(distances(*r, obstacles)) > 0.05]
     assert saddles
-    speeds = [np.hypot(*article_field(saddles[0][0] + step, saddles[0][1], TARGET, obstacles, A, B)) for step in (1e-5, 1e-6)]
+    speeds = [
+        np.hypot(*article_field(saddles[0][0] + step, saddles[0][1], TARGET, obstacles, A, B)) for step in (1e-5, 1e-6)
+    ]
     assert speeds[1] / speeds[0] == pytest.approx(10.0, rel=0.01)

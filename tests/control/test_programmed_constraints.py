@@ -28,7 +28,9 @@ class Arm:
 
     def __init__(self, links: int = 3, gravity: float = 9.81):
         self.n, self.chain = links, LinkChain(links=links)
-        lengths = {f"link[{k + 1}].length": L[k] for k in range(links)} | {f"link[{k + 1}].com": 0.45 * L[k] for k in range(links)}
+        lengths = {f"link[{k + 1}].length": L[k] for k in range(links)} | {
+            f"link[{k + 1}].com": 0.45 * L[k] for k in range(links)
+        }
         _, self.x, self.d, self.u, self.p = self.chain.start(lengths | {"gravity": gravity, "joint[1].damping": 0.0})
         self.engine = engine_of("casadi", self.chain)
 
@@ -41,7 +43,9 @@ class Arm:
         a, R = response_of(lambda tau: self.accelerations(q, nu, tau), self.n)
         return a, R if B is None else R @ B
 
-    def follow(self, program: Program, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how) -> SimpleNamespace:
+    def follow(
+        self, program: Program, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how
+    ) -> SimpleNamespace:
         """The motion under the program's forces; how[...] may be functions of (q, nu, a, R)."""
         B = np.eye(self.n) if B is None else B
 
@@ -55,7 +59,15 @@ class Arm:
             return np.concatenate([nu, self.accelerations(q, nu, B @ control(t, s).u)])
 
         times = np.linspace(0.0, stop, 41)
-        solution = solve_ivp(rates, (0.0, stop), np.concatenate([q, 0 * q]), "DOP853", t_eval=times, rtol=PROGRAM_SOLVER, atol=PROGRAM_SOLVER)
+        solution = solve_ivp(
+            rates,
+            (0.0, stop),
+            np.concatenate([q, 0 * q]),
+            "DOP853",
+            t_eval=times,
+            rtol=PROGRAM_SOLVER,
+            atol=PROGRAM_SOLVER,
+        )
         assert solution.success, solution.message
         states = solution.y.T
         violations = [program.violation(s[: self.n], s[self.n :], t) for t, s in zip(times, states, strict=True)]
@@ -142,7 +154,16 @@ def test_the_engine_records_the_same_forces() -> None:
     symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
     with numpy_mode():
         S = {name: np.reshape(s, (sizes[name],)) for name, s in symbols.items()}
-        law = program.control(S["q"], S["nu"], S["t"][0], S["a"], np.reshape(S["R"], (3, 3)), eps=0.01, W=np.reshape(S["R"], (3, 3)), preferred=S["nu"])
+        law = program.control(
+            S["q"],
+            S["nu"],
+            S["t"][0],
+            S["a"],
+            np.reshape(S["R"], (3, 3)),
+            eps=0.01,
+            W=np.reshape(S["R"], (3, 3)),
+            preferred=S["nu"],
+        )
         results = [casadi.SX(v) for v in (law.u, law.residual, law.singular_values)]
     found = casadi.Function("law", list(symbols.values()), results)(q, nu, a, R.ravel(), t)
     wanted = program.control(q, nu, t, a, R, eps=0.01, W=R, preferred=nu)
@@ -250,7 +271,9 @@ def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
     found = arm.follow(on_a_line(Q3), Q3, 0.8, B)
     assert_decay(found)
     assert np.ptp(found.q[:, 2]) > 0.3
-    assert min(c.singular_values[-1] for c in found.controls) > 0.05  # to be watched: at 0 the motors have lost their grip
+    assert (
+        min(c.singular_values[-1] for c in found.controls) > 0.05
+    )  # to be watched: at 0 the motors have lost their grip
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------------
@@ -265,11 +288,15 @@ def refusal(program: Program, q: np.ndarray = Q3, B: np.ndarray | None = None, e
 
 def test_refusals_say_why() -> None:
     program = on_a_line(Q3)
-    program.refuse_impossible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1])  # nothing to say against this one
+    program.refuse_impossible(
+        Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1]
+    )  # nothing to say against this one
     twice = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0], 2.0 * program.phi(q, t)[0]]))
     assert refusal(twice) == "the equations of the program depend on each other: 3 equations, rank 2"
     timed = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0] + t, 0.0 * q[0] + t]))
-    assert refusal(timed).startswith("equation 2 of the program is of higher order: no input acts on its second derivative")
+    assert refusal(timed).startswith(
+        "equation 2 of the program is of higher order: no input acts on its second derivative"
+    )
     last = np.array([[0.0], [0.0], [1.0]])
     assert refusal(program, B=last) == "2 equations for 1 inputs: they can only be kept approximately, with eps > 0"
     straight = np.array([ANGLE, 0.0, 0.0])
@@ -287,5 +314,8 @@ def test_refusals_say_why() -> None:
 def test_inputs_that_cannot_act_on_all_equations() -> None:
     """Two motors on the same joint."""
     same = np.array([[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]])
-    assert refusal(on_a_line(Q3), B=same) == "the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0"
+    assert (
+        refusal(on_a_line(Q3), B=same)
+        == "the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0"
+    )
     on_a_line(Q3).refuse_impossible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3), same)[1], eps=0.01)

@@ -70,7 +70,9 @@ def test_constants_and_time() -> None:
     assert coefficient(7.0, 2) == 0.0
     assert (passing(1.5, 2) ** 2).c == (2.25, 3.0, 1.0)
     assert np.sin(passing(0.0, 2)).c == pytest.approx((0.0, 1.0, 0.0))
-    assert np.cos(passing(0.0, 2)).c == pytest.approx((1.0, 0.0, -0.5))  # the second derivative of a function of time itself
+    assert np.cos(passing(0.0, 2)).c == pytest.approx(
+        (1.0, 0.0, -0.5)
+    )  # the second derivative of a function of time itself
 
 
 def test_series_cut_off_at_different_orders_do_not_mix() -> None:

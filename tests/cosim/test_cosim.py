@@ -43,7 +43,10 @@ def loop(parts: dict[str, Path], **changes: Any) -> System:
     """A chain whose two joints are held by PD controllers."""
     connect = {}
     for k in (1, 2):
-        connect |= {f"plant.joint[{k}].angle": f"control.measurement[{k}]", f"plant.joint[{k}].rate": f"control.measurement_rate[{k}]"}
+        connect |= {
+            f"plant.joint[{k}].angle": f"control.measurement[{k}]",
+            f"plant.joint[{k}].rate": f"control.measurement_rate[{k}]",
+        }
         connect |= {f"control.output[{k}]": f"plant.joint[{k}].torque"}
     values: dict[str, Any] = {f"plant.joint[{k + 1}].angle_start": START[k] for k in range(2)}
     for name, numbers in (("gain.proportional", KP), ("gain.derivative", KD), ("reference", REFERENCE)):
@@ -75,7 +78,9 @@ def angles(result: Any) -> np.ndarray:
 # --- the masters ------------------------------------------------------------------------------------------------------------
 
 
-def errors(system: System, truth: Callable[[np.ndarray], np.ndarray], steps: tuple[float, ...], master: str) -> np.ndarray:
+def errors(
+    system: System, truth: Callable[[np.ndarray], np.ndarray], steps: tuple[float, ...], master: str
+) -> np.ndarray:
     results = [system.simulate(step=h, adaptive=False, master=master, warn=lambda text: None) for h in steps]
     return np.array([np.max(np.abs(angles(r) - truth(r.t))) for r in results])
 
@@ -87,7 +92,9 @@ def test_the_error_of_the_coupling_is_of_first_order(parts: dict[str, Path], sol
     found = errors(loop(parts), solved_as_one, steps, master)
     orders = np.log2(found[:-1] / found[1:])
     assert np.all(np.abs(orders - 1.0) < 0.1), orders
-    fine, finer = (loop(parts).simulate(step=h, adaptive=False, master=master, warn=lambda text: None) for h in steps[-2:])
+    fine, finer = (
+        loop(parts).simulate(step=h, adaptive=False, master=master, warn=lambda text: None) for h in steps[-2:]
+    )
     same = np.searchsorted(finer.t, fine.t - 1e-9)
     extrapolated = 2 * angles(finer)[:, same] - angles(fine)
     assert np.max(np.abs(extrapolated - solved_as_one(fine.t))) < 0.02 * found[-1]
@@ -97,7 +104,10 @@ def test_the_embedded_master_passes_on_without_delay(parts: dict[str, Path]) -> 
     """At every point the torque that is recorded is that of the angles that are recorded, although it feeds through the controller."""
     result = loop(parts).simulate(step=0.02)
     for k in (1, 2):
-        torque = KP[k - 1] * (REFERENCE[k - 1] - result[f"plant.joint[{k}].angle"]) - KD[k - 1] * result[f"plant.joint[{k}].rate"]
+        torque = (
+            KP[k - 1] * (REFERENCE[k - 1] - result[f"plant.joint[{k}].angle"])
+            - KD[k - 1] * result[f"plant.joint[{k}].rate"]
+        )
         assert np.allclose(result[f"control.output[{k}]"], torque, rtol=1e-13, atol=1e-11)
 
 
@@ -121,7 +131,18 @@ def test_python_fmus_take_part(tmp_path: Path) -> None:
     outputs = {}
     for kind in ("", ".python"):
         fmus = ("--fmu", f"plant=LinkChain{kind}.fmu", "--fmu", f"control=PidController{kind}.fmu")
-        done("cosim", "new", f"loop{kind}.ssp", *fmus, *wires, "--stop", 0.5, "--set", "plant.solver.relative_tolerance=1e-9", folder=tmp_path)
+        done(
+            "cosim",
+            "new",
+            f"loop{kind}.ssp",
+            *fmus,
+            *wires,
+            "--stop",
+            0.5,
+            "--set",
+            "plant.solver.relative_tolerance=1e-9",
+            folder=tmp_path,
+        )
         done("cosim", f"loop{kind}.ssp", "-o", f"loop{kind}.csv", folder=tmp_path)
         outputs[kind] = np.genfromtxt(tmp_path / f"loop{kind}.csv", delimiter=",", names=True, deletechars="")
     for name in outputs[""].dtype.names:
@@ -131,7 +152,10 @@ def test_python_fmus_take_part(tmp_path: Path) -> None:
 def test_the_words_of_an_fmu_that_stops(parts: dict[str, Path]) -> None:
     with pytest.raises(UserError, match=r"the system loop did not start: .*link\[1\].mass"):
         loop(parts).simulate(set={"plant.link[1].mass": -1.0})
-    with pytest.raises(UserError, match=r"the system loop stopped at t = [\d.]+ s: the step to t = .* evaluations of the equations were not enough"):
+    with pytest.raises(
+        UserError,
+        match=r"the system loop stopped at t = [\d.]+ s: the step to t = .* evaluations of the equations were not enough",
+    ):
         loop(parts).simulate(set={"control.gain.proportional[1]": 1e300})
 
 
@@ -162,7 +186,12 @@ def test_loops_follow_the_declared_dependencies(parts: dict[str, Path]) -> None:
     """Angles and rates do not depend on torques, accelerations do."""
     warnings: list[str] = []
     assert waves(loop(parts).connections, declared(loop(parts), "outputs"))[1] == []
-    feedback = System("f", parts, {"plant.joint[1].acceleration": "control.measurement[1]", "control.output[1]": "plant.joint[1].torque"}, stop=0.02)
+    feedback = System(
+        "f",
+        parts,
+        {"plant.joint[1].acceleration": "control.measurement[1]", "control.output[1]": "plant.joint[1].torque"},
+        stop=0.02,
+    )
     feedback.simulate(warn=warnings.append)
     assert "the error could not be kept in" in warnings[-1]
     assert (
@@ -193,7 +222,12 @@ def test_a_system_comes_back_from_its_file(parts: dict[str, Path], tmp_path: Pat
     system = loop(parts, transforms={"plant.joint[2].torque": (2.0, 0.25)})
     system = replace(system, set={**system.set, "plant.solver.method": "implicit"})
     back = System.load(system.save(tmp_path / "loop.ssp"))
-    assert (back.connections, back.values, back.stop_time, back.step_size) == (system.connections, system.values, system.stop_time, system.step_size)
+    assert (back.connections, back.values, back.stop_time, back.step_size) == (
+        system.connections,
+        system.values,
+        system.stop_time,
+        system.step_size,
+    )
     assert {c.factor for c in back.connections} == {1.0, 2.0}
     assert np.array_equal(angles(back.simulate()), angles(system.simulate()))
     assert (tmp_path / "loop.ssp").read_bytes() == system.save(tmp_path / "again.ssp").read_bytes()
@@ -218,7 +252,9 @@ def test_fmpy_reads_the_file(parts: dict[str, Path], tmp_path: Path) -> None:
     found = read_ssd(str(loop(parts).save(tmp_path / "loop.ssp"))).system
     assert [e.name for e in found.elements] == ["plant", "control"]
     ends = {(c.startElement, c.startConnector, c.endElement, c.endConnector) for c in found.connections}
-    assert ends == {(c.source.component, c.source.variable, c.target.component, c.target.variable) for c in loop(parts).connections}
+    assert ends == {
+        (c.source.component, c.source.variable, c.target.component, c.target.variable) for c in loop(parts).connections
+    }
 
 
 def test_parameters_from_a_file_for_the_whole_system(parts: dict[str, Path], tmp_path: Path) -> None:
@@ -277,8 +313,10 @@ def test_faults_of_a_file(parts: dict[str, Path], tmp_path: Path, old: str, new:
         ({}, {"plant.tip.x": 1}, "tip.x cannot be set: it is computed"),
         ({}, {"plant.gravity": "heavy"}, "gravity = heavy: must be a number"),
     ),
-)  # fmt: skip
-def test_faults_of_a_system(parts: dict[str, Path], connect: dict[str, Any], values: dict[str, Any], message: str) -> None:
+)
+def test_faults_of_a_system(
+    parts: dict[str, Path], connect: dict[str, Any], values: dict[str, Any], message: str
+) -> None:
     with pytest.raises(UserError, match=re.escape(message)):
         System("faulty", parts, connect, values)
 
@@ -314,7 +352,12 @@ def test_units_are_converted(parts: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_conversions() -> None:
-    metre, foot, celsius, kelvin = Unit("m", (0, 1), 1.0), Unit("ft", (0, 1), 0.3048), Unit("degC", (0, 0, 1), 1.0, 273.15), Unit("K", (0, 0, 1))
+    metre, foot, celsius, kelvin = (
+        Unit("m", (0, 1), 1.0),
+        Unit("ft", (0, 1), 0.3048),
+        Unit("degC", (0, 0, 1), 1.0, 273.15),
+        Unit("K", (0, 0, 1)),
+    )
     assert conversion(foot, metre) == (0.3048, 0.0)
     assert conversion(metre, metre) == (1.0, 0.0)
     assert conversion(celsius, kelvin) == (1.0, 273.15)
@@ -342,7 +385,9 @@ def test_inputs_over_time_act_as_on_the_mechanism_alone(parts: dict[str, Path]) 
     """A function and a table; held over each step, and told in the result."""
     torque = lambda t: 3.0 * np.sin(4.0 * t)  # noqa: E731
     table = ([0.0, 0.5, 0.5, 1.0], [0.0, 1.0, -2.0, 0.0])
-    alone = LinkChain(links=2).simulate(stop=1.0, step=0.01, inputs={"joint[1].torque": torque, "joint[2].torque": table}, engine="c")
+    alone = LinkChain(links=2).simulate(
+        stop=1.0, step=0.01, inputs={"joint[1].torque": torque, "joint[2].torque": table}, engine="c"
+    )
     system = System("alone", {"plant": parts["plant"]}, stop=1.0, step=0.01)
     result = system.simulate(inputs={"plant.joint[1].torque": torque, "plant.joint[2].torque": table})
     for name in ("tip.x", "joint[2].angle", "energy.input", "joint[1].acceleration"):
@@ -353,10 +398,12 @@ def test_inputs_over_time_act_as_on_the_mechanism_alone(parts: dict[str, Path]) 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     (
-        ("plant.joint[1].torque", 1.0, "is connected"), ("plant.joint[1].angle", 1.0, "is not a Real input"), ("plant.joint[1].torqe", 1.0, "did you mean"),
+        ("plant.joint[1].torque", 1.0, "is connected"),
+        ("plant.joint[1].angle", 1.0, "is not a Real input"),
+        ("plant.joint[1].torqe", 1.0, "did you mean"),
         ("control.reference[1]", "much", "must be a number, a function of time"),
     ),
-)  # fmt: skip
+)
 def test_what_cannot_be_driven_is_refused(parts: dict[str, Path], name: str, value: object, words: str) -> None:
     with pytest.raises(UserError, match=words):
         loop(parts).simulate(inputs={name: value})  # type: ignore[dict-item]
@@ -366,7 +413,9 @@ def test_what_cannot_be_driven_is_refused(parts: dict[str, Path], name: str, val
 
 
 @pytest.mark.parametrize("name", READY)
-def test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters(ready: Callable[[str], System], name: str) -> None:
+def test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters(
+    ready: Callable[[str], System], name: str
+) -> None:
     system = ready(name)
     assert waves(system.connections, declared(system, "outputs"))[1] == []
     for master in ("fmpy", "libcosim"):
@@ -382,14 +431,23 @@ def test_without_gravity_the_chain_keeps_its_kinetic_energy(ready: Callable[[str
         kinetic = system.simulate(stop=2.0, step=h, adaptive=False, warn=lambda text: None)["chain.energy.kinetic"]
         drift.append(np.max(np.abs(kinetic / kinetic[0] - 1.0)))
     assert drift[1] < 0.05 and 1.8 < drift[0] / drift[1] < 2.2
-    alone = System("alone", {"chain": system.fmus["chain"]}, {}, {k: v for k, v in system.set.items() if k.startswith("chain.")}, 2.0, 0.01).simulate()
+    alone = System(
+        "alone",
+        {"chain": system.fmus["chain"]},
+        {},
+        {k: v for k, v in system.set.items() if k.startswith("chain.")},
+        2.0,
+        0.01,
+    ).simulate()
     assert np.max(alone["chain.energy.kinetic"]) > 20 * alone["chain.energy.kinetic"][0]
 
 
 def test_the_arm_reaches_its_posture(ready: Callable[[str], System]) -> None:
     system = ready("arm_computed_torque")
     result = system.simulate()
-    assert result["arm.joint[3].angle"][-1] == pytest.approx(float(system.set["control.joint[3].angle_reference"]), abs=1e-6)
+    assert result["arm.joint[3].angle"][-1] == pytest.approx(
+        float(system.set["control.joint[3].angle_reference"]), abs=1e-6
+    )
     assert abs(result["arm.joint[1].quaternion[1]"][-1]) == pytest.approx(1.0, abs=1e-6)
     assert np.all(np.abs([result[f"arm.joint[1].rate[{a}]"][-1] for a in (1, 2, 3)]) < 1e-5)
 
@@ -404,8 +462,15 @@ def test_an_unknown_ready_system(tmp_path: Path) -> None:
 
 def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
     fmus = ("--fmu", f"plant={parts['plant']}", "--fmu", f"control={parts['control']}")
-    wires = ("--connect", "plant.joint[1].angle=control.measurement[1]", "--connect", "control.output[1]=plant.joint[1].torque")
-    assert "2 FMUs, 2 connections" in done("cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.1, "--set", "plant.gravity=0", folder=tmp_path)
+    wires = (
+        "--connect",
+        "plant.joint[1].angle=control.measurement[1]",
+        "--connect",
+        "control.output[1]=plant.joint[1].torque",
+    )
+    assert "2 FMUs, 2 connections" in done(
+        "cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.1, "--set", "plant.gravity=0", folder=tmp_path
+    )
     (tmp_path / "push.csv").write_text("time,plant.joint[2].torque\n0,0\n0.1,100\n")
     files = ("--input", "push.csv", "-o", "loop.csv", "--plot", "loop.png", "--animate", "loop.html")
     told = done("cosim", "loop.ssp", *files, "--signals", "plant.tip.x,control.output[1]", folder=tmp_path)
@@ -415,7 +480,9 @@ def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
     assert len(table) == 11 and "plant.energy.total" in table.dtype.names
     assert table["plant.joint[2].rate"][-1] > 1.0, "pushed"
     assert "plant.tip.x" in done("cosim", "loop.ssp", "--adaptive", 0.001, "--set", "plant.gravity=1", folder=tmp_path)
-    assert "5 steps" in done("cosim", "loop.ssp", "--step", 0.02, "--master", "libcosim", folder=tmp_path).replace("4 steps", "5 steps")
+    assert "5 steps" in done("cosim", "loop.ssp", "--step", 0.02, "--master", "libcosim", folder=tmp_path).replace(
+        "4 steps", "5 steps"
+    )
     assert "arm_computed_torque" in done("cosim", "new", "--ready", "?", folder=tmp_path)
 
 
@@ -443,7 +510,7 @@ def test_joined_by_equal_names(parts: dict[str, Path]) -> None:
         (("text.ssp", "--plot", "a.bmp"), ("must end in",)),
         (("text.ssp", "--animate", "a.avi"), ("must end in",)),
     ),
-)  # fmt: skip
+)
 def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     (tmp_path / "text.ssp").write_text("no zip")
     refused("cosim", *arguments, folder=tmp_path, words=words)
@@ -451,7 +518,12 @@ def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words:
 
 def test_a_warning_about_a_loop_is_shown(parts: dict[str, Path], tmp_path: Path) -> None:
     fmus = ("--fmu", f"plant={parts['plant']}", "--fmu", f"control={parts['control']}")
-    wires = ("--connect", "plant.joint[1].acceleration=control.measurement[1]", "--connect", "control.output[1]=plant.joint[1].torque")
+    wires = (
+        "--connect",
+        "plant.joint[1].acceleration=control.measurement[1]",
+        "--connect",
+        "control.output[1]=plant.joint[1].torque",
+    )
     done("cosim", "new", "loop.ssp", *fmus, *wires, "--stop", 0.02, folder=tmp_path)
     assert "algebraic loop" in mechfmu("cosim", "loop.ssp", folder=tmp_path).stderr
 
@@ -486,7 +558,10 @@ def test_the_members_of_a_system_are_drawn_together(ready: Callable[[str], Syste
         (value("world.target.x"), value("world.target.y")),
     ]
     left = next(a.force for a in whole.arrows if a.name == "wheel.left_torque")
-    assert np.linalg.norm(left) == pytest.approx(abs(result["control.wheel.left_torque"][7]) / 0.2) and np.linalg.norm(left) > 0.1
+    assert (
+        np.linalg.norm(left) == pytest.approx(abs(result["control.wheel.left_torque"][7]) / 0.2)
+        and np.linalg.norm(left) > 0.1
+    )
     assert result.inputs["control.pose.x"] == pytest.approx(result["cart.pose.x"])
 
 
@@ -506,5 +581,7 @@ def test_the_exoskeleton_lands_and_stands(ready: Callable[[str], System]) -> Non
     total = result["exo.energy.total"]
     assert np.max(np.abs(total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"])) < 1e-6
     weight = result["exo.foot[1].reaction_y"][-1] + result["exo.foot[2].reaction_y"][-1]
-    masses = sum(s.start for s in READY["exoskeleton_pd"].parts()["exo"].table.of("parameter") if s.name.endswith(".mass"))
+    masses = sum(
+        s.start for s in READY["exoskeleton_pd"].parts()["exo"].table.of("parameter") if s.name.endswith(".mass")
+    )
     assert weight == pytest.approx(9.81 * masses, rel=1e-2)  # it still sways a little

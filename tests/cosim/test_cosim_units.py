@@ -89,21 +89,29 @@ def test_a_radian_counts_as_1(parts: dict[str, Path], source: str, target: str, 
     assert connection.factor == pytest.approx(factor, rel=1e-15) and connection.offset == 0.0
 
 
-@pytest.mark.parametrize(("source", "target"), (("om.out.rad/s", "ours.in.m/s"), ("ours.out.rad/s", "om.in.m/s"), ("ours.out.rad", "ours.in.N.m")))
+@pytest.mark.parametrize(
+    ("source", "target"),
+    (("om.out.rad/s", "ours.in.m/s"), ("ours.out.rad/s", "om.in.m/s"), ("ours.out.rad", "ours.in.N.m")),
+)
 def test_other_base_units_still_have_to_agree(parts: dict[str, Path], source: str, target: str) -> None:
     with pytest.raises(UserError, match=f"{source} cannot feed {target}: .* is no "):
         System("s", parts, {source: target})
 
 
 def test_a_display_unit_does_not_change_values(tmp_path: Path) -> None:
-    shown = {"om": fmu(tmp_path / "om.fmu", OPENMODELICA, 'displayUnit="deg"'), "ours": fmu(tmp_path / "ours.fmu", OURS)}
+    shown = {
+        "om": fmu(tmp_path / "om.fmu", OPENMODELICA, 'displayUnit="deg"'),
+        "ours": fmu(tmp_path / "ours.fmu", OURS),
+    }
     (connection,) = System("s", shown, {"om.out.rad": "ours.in.rad"}).connections
     assert (connection.factor, connection.offset) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("component", ("om", "ours"))
 @pytest.mark.parametrize(("unit", "radians"), (("deg", -np.pi / 2), ("rad", -90.0)))
-def test_a_parameter_in_degrees(parts: dict[str, Path], tmp_path: Path, component: str, unit: str, radians: float) -> None:
+def test_a_parameter_in_degrees(
+    parts: dict[str, Path], tmp_path: Path, component: str, unit: str, radians: float
+) -> None:
     """By the display unit of its variable: `deg` is one of rad in both descriptions."""
     file = System("s", parts, {}, {f"{component}.par.rad": -90.0}, stop=1.0).save(tmp_path / "s.ssp")
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(tmp_path / "degrees.ssp", "w") as new:

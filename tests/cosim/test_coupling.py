@@ -31,9 +31,15 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> System:
     wires: dict[str, str] = {}
     values: dict[str, float] = {"control.reference[1]": 1.2}
     for k in JOINTS:
-        wires |= {f"plant.joint[{k}].angle": f"control.measurement[{k}]", f"plant.joint[{k}].rate": f"control.measurement_rate[{k}]"}
+        wires |= {
+            f"plant.joint[{k}].angle": f"control.measurement[{k}]",
+            f"plant.joint[{k}].rate": f"control.measurement_rate[{k}]",
+        }
         wires |= {f"control.output[{k}]": f"plant.joint[{k}].torque"}
-        values |= {f"control.gain.{name}[{k}]": gain for name, gain in (("proportional", 200.0), ("integral", 100.0), ("derivative", 20.0))}
+        values |= {
+            f"control.gain.{name}[{k}]": gain
+            for name, gain in (("proportional", 200.0), ("integral", 100.0), ("derivative", 20.0))
+        }
     return System("held", {"plant": plant, "control": control}, wires, values, 2.0, 0.01)
 
 
@@ -44,7 +50,9 @@ def rigid(held: System, tmp_path_factory: pytest.TempPathFactory) -> System:
     for file in held.fmus.values():
         with zipfile.ZipFile(file) as old, zipfile.ZipFile(folder / Path(file).name, "w") as new:
             for name in old.namelist():
-                new.writestr(name, old.read(name).replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"'))
+                new.writestr(
+                    name, old.read(name).replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"')
+                )
     return replace(held, fmus={name: folder / Path(file).name for name, file in held.fmus.items()})
 
 
@@ -52,7 +60,9 @@ ANGLE = "plant.joint[1].angle"
 
 
 def test_a_coupling_that_diverges_ends_with_the_step_that_would_do(held: System) -> None:
-    with pytest.raises(UserError, match=r"the coupling diverges with steps of 0.01 s: at t = .* would do \(--step (\S+)\)") as told:
+    with pytest.raises(
+        UserError, match=r"the coupling diverges with steps of 0.01 s: at t = .* would do \(--step (\S+)\)"
+    ) as told:
         held.simulate(adaptive=False)
     step = float(re.findall(r"--step (\S+?)\)", str(told.value))[0])
     assert 1e-4 <= step <= 2e-3
@@ -141,7 +151,9 @@ def test_the_cart_tells_when_it_touches_an_obstacle() -> None:
 def test_flags_and_warnings_are_told_once() -> None:
     t = np.array([0.0, 1.0, 2.0, 3.0])
     told = raised_flags(
-        {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"}, t, dict.fromkeys("abc", np.array([0, 1, 0, 1]))
+        {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"},
+        t,
+        dict.fromkeys("abc", np.array([0, 1, 0, 1])),
     )
     assert told == ["a: it is hot, first at t = 1 s, for 1 s in all", "c: held, first at t = 1 s, for 1 s in all"]
     assert first_of_each(["at t = 1 s: ouch", "at t = 2 s: ouch", "other"]) == ["at t = 1 s: ouch", "other"]

@@ -24,9 +24,13 @@ def still_works(slave: Slave) -> None:
 def test_a_mistake_is_an_error_not_the_end(fmu: Build, host: Host) -> None:
     slave = host.open(fmu(links=2)).initialize()
     mistakes: list[Callable[[], object]] = [
-        lambda: slave.set({"joint[1].torque": math.nan}), lambda: slave.set({"link[1].mass": 2.0}), lambda: slave.call("getReal", [100000]),
-        lambda: slave.call("doStep", 0.0, -1.0), lambda: slave.call("doStep", 5.0, 0.1), lambda: slave.call("exitInitializationMode"),
-    ]  # fmt: skip
+        lambda: slave.set({"joint[1].torque": math.nan}),
+        lambda: slave.set({"link[1].mass": 2.0}),
+        lambda: slave.call("getReal", [100000]),
+        lambda: slave.call("doStep", 0.0, -1.0),
+        lambda: slave.call("doStep", 5.0, 0.1),
+        lambda: slave.call("exitInitializationMode"),
+    ]
     for mistake in mistakes:
         with pytest.raises(Refused) as refusal:
             mistake()
@@ -54,7 +58,9 @@ BAD_PARAMETERS = {
 
 
 @pytest.mark.parametrize(("name", "value", "why"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS.keys())
-def test_bad_value_is_refused_before_and_in_initialization(fmu: Build, host: Host, name: str, value: float, why: str) -> None:
+def test_bad_value_is_refused_before_and_in_initialization(
+    fmu: Build, host: Host, name: str, value: float, why: str
+) -> None:
     slave = host.open(fmu(links=2))
     with pytest.raises(Refused) as refusal:
         slave.set({name: value})
@@ -124,7 +130,10 @@ def test_unknown_value_reference_written(fmu: Build, host: Host, function: str, 
     still_works(slave)
 
 
-@pytest.mark.parametrize(("function", "arguments"), (("getInteger", []), ("getBoolean", []), ("getString", []), ("setInteger", [[1]]), ("setBoolean", [[1]])))
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    (("getInteger", []), ("getBoolean", []), ("getString", []), ("setInteger", [[1]]), ("setBoolean", [[1]])),
+)
 def test_wrong_type(fmu: Build, host: Host, function: str, arguments: list) -> None:
     slave = host.open(fmu(links=2)).initialize()
     with pytest.raises(Refused, match=r"joint\[1\]\.torque.*Real"):

@@ -24,7 +24,9 @@ def test_the_ball_bounces_as_on_paper(fmu: Build, host: Host, restitution: float
     for i in range(1, int(1.43 / step) + 1):
         slave.step(step, (i - 1) * step)
         if np.abs(impacts(restitution, 10) - i * step).min() > EVENT_TIME:
-            assert slave.get(*VALUES) == pytest.approx(on_paper(restitution, i * step), abs=IMPACT_STATE), f"t = {i * step}"
+            assert slave.get(*VALUES) == pytest.approx(on_paper(restitution, i * step), abs=IMPACT_STATE), (
+                f"t = {i * step}"
+            )
 
 
 def test_the_file_of_a_mechanism_with_events(fmu: Build) -> None:

@@ -22,7 +22,9 @@ START = {"joint[1].angle_start": 0.4, "joint[2].rate_start": 1.5, "joint[1].damp
 STEP, COUNT = 0.01, 200
 
 
-@pytest.mark.parametrize("options", ({"links": 1}, {"links": 10}, {"links": 2, "base": "moving"}), ids=("one", "ten", "moving"))
+@pytest.mark.parametrize(
+    "options", ({"links": 1}, {"links": 10}, {"links": 2, "base": "moving"}), ids=("one", "ten", "moving")
+)
 def test_fmpy_finds_nothing_to_complain_about(fmu: Build, options: dict[str, object]) -> None:
     assert fmpy.validation.validate_fmu(str(fmu(**options))) == []
 
@@ -31,7 +33,13 @@ def test_fmpy_finds_nothing_to_complain_about(fmu: Build, options: dict[str, obj
 def test_another_host_sees_the_same_motion(fmu: Build, host: Host, tmp_path: Path, name: str) -> None:
     file = fmu(links=2)
     job = dict(start=START, step=STEP, count=COUNT, outputs=OUTPUTS)
-    done = subprocess.run([sys.executable, OTHER_HOSTS, name, file, json.dumps(job)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, OTHER_HOSTS, name, file, json.dumps(job)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = np.array(json.loads(done.stdout.splitlines()[-1]))
     wanted = host.open(file).initialize(START).run([STEP] * COUNT, OUTPUTS)
@@ -46,7 +54,11 @@ def test_a_choice_reaches_the_fmu_in_libcosim(fmu: Build, tmp_path: Path) -> Non
     for method in (1, 2):
         job = dict(start=START | {"solver.method": method}, step=STEP, count=20, outputs=OUTPUTS)
         done = subprocess.run(
-            [sys.executable, OTHER_HOSTS, "libcosim", fmu(links=2), json.dumps(job)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+            [sys.executable, OTHER_HOSTS, "libcosim", fmu(links=2), json.dumps(job)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr[-2000:]
         runs.append(np.array(json.loads(done.stdout.splitlines()[-1])))
@@ -63,7 +75,9 @@ def test_fmpy_simulate_fmu(fmu: Build, host: Host, tmp_path: Path) -> None:
         "print(json.dumps([[float(row[n]) for n in job['outputs']] for row in r[1:]]))"
     )
     job = dict(start=START, step=STEP, count=COUNT, outputs=OUTPUTS)
-    done = subprocess.run([sys.executable, "-c", code, file, json.dumps(job)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code, file, json.dumps(job)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = np.array(json.loads(done.stdout.splitlines()[-1]))
     wanted = host.open(file).initialize(START, tolerance=1e-6).run([STEP] * COUNT, OUTPUTS)

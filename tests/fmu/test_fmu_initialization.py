@@ -29,7 +29,11 @@ def test_outputs_right_after_entering(fmu: Build, host: Host) -> None:
 def test_outputs_follow_parameters_and_inputs_before_initialization_ends(fmu: Build, host: Host) -> None:
     slave = host.open(fmu(links=2)).enter()
     start: dict[str, float] = {}
-    for change in ({"joint[1].angle_start": 0.7}, {"link[2].mass": 2.5, "joint[2].rate_start": -1.0}, {"joint[2].torque": 3.0, "tip.force_y": -4.0}):
+    for change in (
+        {"joint[1].angle_start": 0.7},
+        {"link[2].mass": 2.5, "joint[2].rate_start": -1.0},
+        {"joint[2].torque": 3.0, "tip.force_y": -4.0},
+    ):
         slave.set(change)
         start |= change
         assert slave.get(*OUTPUTS) == pytest.approx(wanted(start), rel=IDENTITY, abs=IDENTITY)

@@ -51,7 +51,12 @@ def test_no_trace_of_the_builder_in_the_file(fmu: Build) -> None:
             assert not [path for path in paths if path in content], name
 
 
-CHANGES = {"links": dict(links=3), "base": dict(links=2, base="moving"), "mass": dict(links=2, mass=11.0), "start": dict(links=2, start={"gravity": 9.8})}
+CHANGES = {
+    "links": dict(links=3),
+    "base": dict(links=2, base="moving"),
+    "mass": dict(links=2, mass=11.0),
+    "start": dict(links=2, start={"gravity": 9.8}),
+}
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())

@@ -56,7 +56,19 @@ def build_with_another_core(kind: str, folder: Path) -> Path:
     assert text.count("-p.gravity * p.m[k]") == 1, "the weight is written differently now: adapt this test"
     model.write_text(text.replace("-p.gravity * p.m[k]", "p.gravity * p.m[k]"))
     environment = os.environ | {"PYTHONPATH": str(package.parent)}
-    command = [sys.executable, "-m", "mechfmu", "build", "link_chain", "--kind", kind, "--option", "links=2", "-o", str(folder / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "mechfmu",
+        "build",
+        "link_chain",
+        "--kind",
+        kind,
+        "--option",
+        "links=2",
+        "-o",
+        str(folder / "out"),
+    ]
     subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True, timeout=300)
     (file,) = (folder / "out").iterdir()
     return file
@@ -64,7 +76,11 @@ def build_with_another_core(kind: str, folder: Path) -> Path:
 
 def test_two_versions_of_the_library_live_side_by_side(fmu: Build, kind: str, fresh_host: Host, tmp_path: Path) -> None:
     old, new = fmu(links=2), build_with_another_core(kind, tmp_path)
-    slaves = [fresh_host.open(old, "old").initialize(), fresh_host.open(new, "new").initialize(), fresh_host.open(old, "old again").initialize()]
+    slaves = [
+        fresh_host.open(old, "old").initialize(),
+        fresh_host.open(new, "new").initialize(),
+        fresh_host.open(old, "old again").initialize(),
+    ]
     accelerations = [slave["joint[1].acceleration"] for slave in slaves]
     assert accelerations[1] == pytest.approx(-accelerations[0], rel=IDENTITY)
     assert accelerations[2] == accelerations[0] != 0

@@ -10,9 +10,23 @@ import pytest
 from helpers.build import Build
 from helpers.fmu_client import Host, Refused, Slave
 
-OUTPUTS = ("joint[1].angle", "joint[2].rate", "joint[2].acceleration", "tip.x", "energy.input", "energy.dissipated", "energy.total")
+OUTPUTS = (
+    "joint[1].angle",
+    "joint[2].rate",
+    "joint[2].acceleration",
+    "tip.x",
+    "energy.input",
+    "energy.dissipated",
+    "energy.total",
+)
 START = {"joint[1].angle_start": 0.4, "joint[2].rate_start": 1.5, "joint[1].damping": 0.1, "joint[2].stiffness": 3.0}
-STIFF = {"joint[1].stiffness": 1e6, "joint[2].stiffness": 1e6, "joint[1].damping": 20.0, "joint[2].damping": 20.0, "joint[1].angle_start": 0.1}
+STIFF = {
+    "joint[1].stiffness": 1e6,
+    "joint[2].stiffness": 1e6,
+    "joint[1].damping": 20.0,
+    "joint[2].damping": 20.0,
+    "joint[1].angle_start": 0.1,
+}
 STEPS = [0.01, 0.037, 0.01, 0.05, 0.013, 0.02]
 TORQUES = {"joint[1].torque": [0.0, 1.0, -2.0, 0.5, 3.0, -1.0]}
 

@@ -53,7 +53,9 @@ def test_the_fmu_and_the_library_move_alike(fmu: Build, host: Host) -> None:
     signals = {name: (lambda t, i=i: 2.0 * np.sin((1 + 0.2 * i) * t + i)) for i, name in enumerate(inputs)}
     wanted = chain.simulate(stop=1, step=0.02, start=start, inputs=signals, tolerance=TIGHT)
     times = wanted.t
-    slave = host.open(fmu(links=3, base="moving")).initialize(start | {n: float(f(0.0)) for n, f in signals.items()}, TIGHT)
+    slave = host.open(fmu(links=3, base="moving")).initialize(
+        start | {n: float(f(0.0)) for n, f in signals.items()}, TIGHT
+    )
     states = [s.name for s in chain.table.of("state")]
     held = {name: [float(f(t)) for t in times[:-1]] for name, f in signals.items()}
     rows = slave.run(np.diff(times).tolist(), states, held)
@@ -105,11 +107,17 @@ def random_steps(seed: int) -> list[float]:
 
 def test_the_communication_step_does_not_matter(fmu: Build, host: Host) -> None:
     choices = {
-        "1 ms": [0.001] * 1998, "10 ms": [0.01] * 199 + [0.008], "37 ms": [0.037] * 54, "1 s": [1.0, 0.998],
-        "random": random_steps(1), "random again": random_steps(2),
-    }  # fmt: skip
+        "1 ms": [0.001] * 1998,
+        "10 ms": [0.01] * 199 + [0.008],
+        "37 ms": [0.037] * 54,
+        "1 s": [1.0, 0.998],
+        "random": random_steps(1),
+        "random again": random_steps(2),
+    }
     start = {"joint[1].angle_start": -0.5, "joint[2].damping": 0.05, "joint[3].stiffness": 2.0, "joint[3].torque": 0.5}
-    ends = {name: end_of(host.open(fmu(links=3), name).initialize(start, TIGHT), steps) for name, steps in choices.items()}
+    ends = {
+        name: end_of(host.open(fmu(links=3), name).initialize(start, TIGHT), steps) for name, steps in choices.items()
+    }
     for name, end in ends.items():
         assert end == pytest.approx(ends["1 ms"], abs=COMMUNICATION_STEP), name
     assert np.abs(ends["1 ms"] - [-0.5, 0, 0]).max() > 0.1
@@ -165,10 +173,16 @@ def test_a_host_whose_clock_is_off_by_rounding(fmu: Build, host: Host) -> None:
 # --- stiffness --------------------------------------------------------------------------------------------------------------
 
 STIFF_START = {
-    **{f"joint[{k}].stiffness": 1e6 for k in (2, 3)}, **{f"joint[{k}].damping": 100.0 for k in (2, 3)},
-    **{f"link[{k}].mass": 0.02 for k in (2, 3)}, **{f"link[{k}].inertia": 2e-4 for k in (2, 3)},
-    "joint[1].angle_start": 0.2, "joint[1].rate_start": 3.0, "joint[2].rest_angle": 0.3, "joint[3].angle_start": -0.1, "tip.force_y": -5.0,
-}  # fmt: skip
+    **{f"joint[{k}].stiffness": 1e6 for k in (2, 3)},
+    **{f"joint[{k}].damping": 100.0 for k in (2, 3)},
+    **{f"link[{k}].mass": 0.02 for k in (2, 3)},
+    **{f"link[{k}].inertia": 2e-4 for k in (2, 3)},
+    "joint[1].angle_start": 0.2,
+    "joint[1].rate_start": 3.0,
+    "joint[2].rest_angle": 0.3,
+    "joint[3].angle_start": -0.1,
+    "tip.force_y": -5.0,
+}
 
 
 def reference_of(chain: LinkChain, start: dict[str, float], times: list[float]) -> np.ndarray:

@@ -53,7 +53,10 @@ VALUES = {
     "infinite torque": ({"joint[1].torque": math.inf}, r"joint\[1\]\.torque = inf: must be a finite number"),
     "words": ({"gravity": "much"}, "gravity = much: must be a number"),
     "nothing": ({"gravity": None}, "gravity = None: must be a number"),
-    "unknown variable": ({"joint[1].angel_start": 1}, r"LinkChain has no variable joint\[1\]\.angel_start; did you mean joint\[1\]\.angle_start\?"),
+    "unknown variable": (
+        {"joint[1].angel_start": 1},
+        r"LinkChain has no variable joint\[1\]\.angel_start; did you mean joint\[1\]\.angle_start\?",
+    ),
     "joint of another chain": ({"joint[3].torque": 1}, r"LinkChain has no variable joint\[3\]\.torque"),
     "output": ({"tip.x": 1}, r"tip\.x cannot be set"),
 }
@@ -64,9 +67,10 @@ VALUES = {
 def test_start_values(values: dict, text: str, how: str, tmp_path: Path) -> None:
     chain = LinkChain(links=2)
     calls: dict[str, Callable[[], object]] = {
-        "start": lambda: chain.start(values), "simulate": lambda: chain.simulate(stop=0.1, start=values),
+        "start": lambda: chain.start(values),
+        "simulate": lambda: chain.simulate(stop=0.1, start=values),
         "build": lambda: chain.build(tmp_path, start=values),
-    }  # fmt: skip
+    }
     with pytest.raises(UserError, match=text):
         calls[how]()
     assert not list(tmp_path.iterdir())
@@ -81,12 +85,27 @@ SIMULATIONS = {
     "infinite step": (dict(stop=1, step=math.inf), "step inf: must be a finite number"),
     "unknown input": (dict(stop=1, inputs={"joint[9].torque": lambda t: 0.0}), r"no variable joint\[9\]\.torque"),
     "driven output": (dict(stop=1, inputs={"tip.x": lambda t: 0.0}), r"tip\.x cannot be set"),
-    "NaN input": (dict(stop=1, inputs={"joint[1].torque": lambda t: math.nan}), r"joint\[1\]\.torque = nan: must be a finite number"),
-    "input in words": (dict(stop=1, inputs={"joint[1].torque": "much"}), r"input joint\[1\]\.torque: must be a number, a function of time, or a table"),
-    "table of one row": (dict(stop=1, inputs={"joint[1].torque": [1.0, 2.0, 3.0]}), "must be a number, a function of time, or a table"),
-    "table with a gap": (dict(stop=1, inputs={"joint[1].torque": ([0.0, 1.0], [1.0])}), "two rows of equally many finite numbers"),
+    "NaN input": (
+        dict(stop=1, inputs={"joint[1].torque": lambda t: math.nan}),
+        r"joint\[1\]\.torque = nan: must be a finite number",
+    ),
+    "input in words": (
+        dict(stop=1, inputs={"joint[1].torque": "much"}),
+        r"input joint\[1\]\.torque: must be a number, a function of time, or a table",
+    ),
+    "table of one row": (
+        dict(stop=1, inputs={"joint[1].torque": [1.0, 2.0, 3.0]}),
+        "must be a number, a function of time, or a table",
+    ),
+    "table with a gap": (
+        dict(stop=1, inputs={"joint[1].torque": ([0.0, 1.0], [1.0])}),
+        "two rows of equally many finite numbers",
+    ),
     "table back in time": (dict(stop=1, inputs={"joint[1].torque": ([1.0, 0.0], [1.0, 2.0])}), "do not go back"),
-    "function of nothing": (dict(stop=1, inputs={"joint[1].torque": lambda t: None}), "its function gave None at t = 0 s, which is no number"),
+    "function of nothing": (
+        dict(stop=1, inputs={"joint[1].torque": lambda t: None}),
+        "its function gave None at t = 0 s, which is no number",
+    ),
     "driven parameter": (dict(stop=1, inputs={"gravity": lambda t: 9.81}), "gravity"),
     "negative tolerance": (dict(stop=1, tolerance=-1e-6), "tolerance -1e-06: must be greater than 0"),
     "unknown engine": (dict(stop=1, engine="steam"), "there is no engine steam; engines: numpy, casadi"),

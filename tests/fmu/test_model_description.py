@@ -25,15 +25,19 @@ PARAMETERS = {
 INPUTS = {**{f"joint[{k}].torque": "N.m" for k in EACH}, "tip.force_x": "N", "tip.force_y": "N", "tip.moment": "N.m"}
 BASE_INPUTS = {"base.acceleration_x": "m/s2", "base.acceleration_y": "m/s2", "base.angular_acceleration": "rad/s2"}
 OUTPUTS = {
-    **{f"joint[{k}].{name}": unit for k in EACH for name, unit in dict(
-        angle="rad", rate="rad/s", acceleration="rad/s2", reaction_x="N", reaction_y="N",
-    ).items()},
-    "tip.x": "m", "tip.y": "m", "tip.angle": "rad", "tip.velocity_x": "m/s", "tip.velocity_y": "m/s",
+    **{
+        f"joint[{k}].{name}": unit
+        for k in EACH
+        for name, unit in dict(angle="rad", rate="rad/s", acceleration="rad/s2", reaction_x="N", reaction_y="N").items()
+    },
+    "tip.x": "m",
+    "tip.y": "m",
+    "tip.angle": "rad",
+    "tip.velocity_x": "m/s",
+    "tip.velocity_y": "m/s",
     **{f"energy.{name}": "J" for name in ("kinetic", "potential", "total", "input", "dissipated")},
-}  # fmt: skip
+}
 DISPLAY = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2"}
-
-
 
 
 @pytest.fixture(params=("fixed", "moving"))
@@ -64,7 +68,9 @@ def test_only_a_moving_base_has_base_inputs(description: Description, base: str)
 
 def test_default_values_of_the_contract(fmu: Build) -> None:
     """The lecture's chain: total length 1 m, total mass 10 kg, uniform rods, the first 1 rad below the horizontal."""
-    start = {name: float(typed["start"]) for name, typed in Description(fmu(links=10)).typed.items() if "start" in typed}
+    start = {
+        name: float(typed["start"]) for name, typed in Description(fmu(links=10)).typed.items() if "start" in typed
+    }
     assert start["gravity"] == 9.81
     assert start["solver.relative_tolerance"] == 1e-6
     for k in range(1, 11):
@@ -94,7 +100,14 @@ def test_units_are_defined_with_si_exponents_and_degrees(description: Descriptio
 
 
 def test_limits_are_declared(description: Description) -> None:
-    for name in ("link[1].mass", "link[1].length", "link[1].inertia", "joint[1].damping", "joint[1].friction_speed", "solver.max_step"):
+    for name in (
+        "link[1].mass",
+        "link[1].length",
+        "link[1].inertia",
+        "joint[1].damping",
+        "joint[1].friction_speed",
+        "solver.max_step",
+    ):
         assert float(description.typed[name]["min"]) == 0.0, name
 
 
@@ -105,22 +118,41 @@ def test_model_structure_is_complete_and_ascending(description: Description) -> 
     assert description.unknowns("Derivatives").keys() == derivatives
     states = {description.nodes[int(description.typed[n]["derivative"]) - 1].attrib["name"] for n in derivatives}
     # what the standard demands: outputs without an exact start, states and derivatives that are calculated, calculated parameters
-    required = {n for n in outputs | states | derivatives if description.variables[n].attrib.get("initial") in ("approx", "calculated")}
+    required = {
+        n
+        for n in outputs | states | derivatives
+        if description.variables[n].attrib.get("initial") in ("approx", "calculated")
+    }
     assert description.unknowns("InitialUnknowns").keys() == required
     for element in ("Outputs", "Derivatives", "InitialUnknowns"):
         indices = [int(n.attrib["index"]) for n in description.root.iterfind(f"ModelStructure/{element}/Unknown")]
         assert indices == sorted(set(indices)), element
 
 
-def test_positions_and_velocities_have_no_feed_through_but_accelerations_have(description: Description, base: str) -> None:
+def test_positions_and_velocities_have_no_feed_through_but_accelerations_have(
+    description: Description, base: str
+) -> None:
     """What keeps plant-controller loops free of false algebraic loops."""
     inputs = set(INPUTS | (BASE_INPUTS if base == "moving" else {}))
     outputs = description.unknowns("Outputs")
-    for name in ("tip.x", "tip.y", "tip.angle", "tip.velocity_x", "joint[1].angle", "joint[2].rate", "energy.total", "energy.input"):
+    for name in (
+        "tip.x",
+        "tip.y",
+        "tip.angle",
+        "tip.velocity_x",
+        "joint[1].angle",
+        "joint[2].rate",
+        "energy.total",
+        "energy.input",
+    ):
         assert outputs[name] is not None, name
         assert not inputs & set(outputs[name] or ()), name
     assert inputs <= set(outputs["joint[1].acceleration"] or ())
-    for name in ("joint[3].acceleration", "joint[1].reaction_x", "joint[2].reaction_y"):  # the base turns about joint 1, which nothing else feels
+    for name in (
+        "joint[3].acceleration",
+        "joint[1].reaction_x",
+        "joint[2].reaction_y",
+    ):  # the base turns about joint 1, which nothing else feels
         assert inputs - {"base.angular_acceleration"} == inputs & set(outputs[name] or ()), name
     derivatives = description.unknowns("Derivatives")
     assert derivatives["der(joint[2].angle)"] == ["joint[2].rate"]
@@ -148,11 +180,20 @@ def test_what_the_file_says_of_itself(description: Description) -> None:
         assert simulation[ability] == "true"
     assert simulation.get("needsExecutionTool", "false") == "false"
     experiment = description.root.find("DefaultExperiment").attrib
-    assert (float(experiment["startTime"]), float(experiment["stopTime"]), float(experiment["stepSize"])) == (0.0, 10.0, 0.01)
+    assert (float(experiment["startTime"]), float(experiment["stopTime"]), float(experiment["stepSize"])) == (
+        0.0,
+        10.0,
+        0.01,
+    )
 
 
 def test_what_is_in_the_file(description: Description) -> None:
-    assert {"modelDescription.xml", "model.png", "documentation/index.html", "documentation/reference_result.csv"} <= set(description.files)
+    assert {
+        "modelDescription.xml",
+        "model.png",
+        "documentation/index.html",
+        "documentation/reference_result.csv",
+    } <= set(description.files)
     assert "binaries/linux64/LinkChain.so" in description.files
     assert not any("\\" in name or name.startswith(("/", "..")) for name in description.files)
     assert len(set(description.files)) == len(description.files)

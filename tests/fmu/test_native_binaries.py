@@ -27,7 +27,10 @@ pytest_plugins = ("helpers.native_fixtures",)
 
 MODEL = LinkChain(links=3)
 STEP, COUNT, TOLERANCE = 0.01, 100, 1e-9
-NAMES = [f"joint[{k}].{signal}" for signal in ("angle", "rate", "acceleration", "reaction_y") for k in (1, 2, 3)] + ["tip.x", "energy.total"]
+NAMES = [f"joint[{k}].{signal}" for signal in ("angle", "rate", "acceleration", "reaction_y") for k in (1, 2, 3)] + [
+    "tip.x",
+    "energy.total",
+]
 
 
 def archive(native: Native) -> zipfile.ZipFile:
@@ -66,7 +69,11 @@ def test_the_description_claims_what_the_fmu_can(native: Native) -> None:
     exchange, co = description.modelExchange, description.coSimulation
     for interface in (exchange, co):
         assert interface.modelIdentifier == "LinkChain"
-        assert interface.canGetAndSetFMUstate and interface.canSerializeFMUstate and interface.providesDirectionalDerivative
+        assert (
+            interface.canGetAndSetFMUstate
+            and interface.canSerializeFMUstate
+            and interface.providesDirectionalDerivative
+        )
         assert not interface.needsExecutionTool
     assert co.canHandleVariableCommunicationStepSize and co.canInterpolateInputs and co.maxOutputDerivativeOrder == 1
     assert exchange.needsCompletedIntegratorStep is False
@@ -104,7 +111,9 @@ def test_windows_library(native: Native) -> None:
     assert library.processor == "x86_64"
     assert_exports(library)
     assert "kernel32.dll" in {n.lower() for n in library.needs}
-    assert all(re.fullmatch(r"kernel32\.dll|ucrtbase\.dll|api-ms-win-crt-[a-z0-9-]+\.dll", n.lower()) for n in library.needs), library.needs
+    assert all(
+        re.fullmatch(r"kernel32\.dll|ucrtbase\.dll|api-ms-win-crt-[a-z0-9-]+\.dll", n.lower()) for n in library.needs
+    ), library.needs
 
 
 def test_macos_library(native: Native) -> None:
@@ -152,12 +161,19 @@ def test_a_host_in_c(native: Native, reference: np.ndarray) -> None:
     assert np.array_equal(found, reference), "the same library with the same calls gives the same bits"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Wine is for Linux; on Windows the library is used by all other tests")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="Wine is for Linux; on Windows the library is used by all other tests"
+)
 def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndarray) -> None:
     """Another C library computes sin and cos there, so not the same bits, but the same motion."""
     host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
-    done = wine(host, *arguments(binary, Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")))
+    done = wine(
+        host,
+        *arguments(
+            binary, Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")
+        ),
+    )
     found = printed(done.stdout)
     assert found.shape == reference.shape
     assert np.abs(found - reference).max() < SAME_BINARY * np.abs(reference).max()
@@ -195,14 +211,29 @@ def with_new_binary(native: Native, folder: Path) -> Path:
 
 @pytest.mark.parametrize("level", ("-O0", "-O3"))
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no system compiler to count on")
-def test_the_sources_compile_with_the_systems_compiler(native: Native, tmp_path: Path, reference: np.ndarray, level: str) -> None:
+def test_the_sources_compile_with_the_systems_compiler(
+    native: Native, tmp_path: Path, reference: np.ndarray, level: str
+) -> None:
     """Nothing but the listed files and a C99 compiler: no defines, no headers of others."""
     folder = with_new_binary(native, tmp_path / "fmu")
     binary = folder / "binaries" / host_platform() / f"LinkChain{PLATFORMS[host_platform()].suffix}"
     binary.parent.mkdir(parents=True)
     listed = fmpy.read_model_description(str(folder)).buildConfigurations[0].sourceFileSets[0].sourceFiles
     compiler = os.environ.get("CC", "cc" if sys.platform == "darwin" else tool("gcc"))
-    run([compiler, "-std=c99", level, "-ffp-contract=off", "-shared", "-fPIC", *(folder / "sources" / f for f in listed), "-lm", "-o", binary])
+    run(
+        [
+            compiler,
+            "-std=c99",
+            level,
+            "-ffp-contract=off",
+            "-shared",
+            "-fPIC",
+            *(folder / "sources" / f for f in listed),
+            "-lm",
+            "-o",
+            binary,
+        ]
+    )
     assert_same_results(Fmu(MODEL, binary), reference)
 
 
@@ -217,7 +248,9 @@ def test_fmpy_builds_the_sources(native: Native, tmp_path: Path, reference: np.n
     run([sys.executable, "-c", FMPY_BUILD, folder], cwd=tmp_path)
     (binary,) = (folder / "binaries").rglob("LinkChain.*")
     assert_same_results(Fmu(MODEL, binary), reference)
-    result = fmpy.simulate_fmu(str(folder), stop_time=1.0, output_interval=0.1, relative_tolerance=TOLERANCE, output=["joint[1].angle"])
+    result = fmpy.simulate_fmu(
+        str(folder), stop_time=1.0, output_interval=0.1, relative_tolerance=TOLERANCE, output=["joint[1].angle"]
+    )
     assert result["joint[1].angle"][-1] == pytest.approx(reference[-1, 0], abs=SAME_BINARY)
 
 
@@ -234,7 +267,11 @@ def test_the_systems_compiler_builds_the_same_fmu(native: Native, reference: np.
 def test_rates_of_two_compilers_agree_to_rounding(native: Native) -> None:
     values = []
     for compiler in ("zig", "cc"):
-        instance = Fmu(MODEL, native.binary(MODEL, compiler=compiler)).open(MODEL_EXCHANGE).continuous({"joint[2].torque": 0.3})
+        instance = (
+            Fmu(MODEL, native.binary(MODEL, compiler=compiler))
+            .open(MODEL_EXCHANGE)
+            .continuous({"joint[2].torque": 0.3})
+        )
         instance.set_states(np.linspace(-1.0, 1.5, 8))
         values.append(instance.derivatives())
     assert np.abs(values[0] - values[1]).max() < SAME_OPERATIONS * np.abs(values[0]).max()
@@ -253,7 +290,13 @@ def digest(file: Path) -> str:
 def test_another_process_in_another_folder_writes_the_same_bytes(native: Native, tmp_path: Path, seed: str) -> None:
     """Whatever the order of Python's sets, the folder and the clock."""
     folder = tmp_path / f"a folder with spaces {seed}"
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "TMPDIR": str(tmp_path), "SOURCE_DATE_EPOCH": "1000000000", "TZ": "Asia/Tokyo"}
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": seed,
+        "TMPDIR": str(tmp_path),
+        "SOURCE_DATE_EPOCH": "1000000000",
+        "TZ": "Asia/Tokyo",
+    }
     run([sys.executable, "-c", BUILD, folder], cwd=tmp_path, env=environment)
     assert digest(folder / "LinkChain.fmu") == digest(native.fmu(MODEL))
 
@@ -278,7 +321,11 @@ def test_the_guid_follows_the_content(native: Native) -> None:
         return fmpy.read_model_description(str(file)).guid
 
     same = {guid(native.fmu(MODEL)), guid(native.everywhere(MODEL)), guid(native.fmu(MODEL, compiler="cc"))}
-    others = {guid(native.fmu(LinkChain(links=1))), guid(native.fmu(MODEL, start={"joint[1].angle_start": 0.25})), guid(native.fmu(extra("bouncing_ball")))}
+    others = {
+        guid(native.fmu(LinkChain(links=1))),
+        guid(native.fmu(MODEL, start={"joint[1].angle_start": 0.25})),
+        guid(native.fmu(extra("bouncing_ball"))),
+    }
     assert len(same) == 1 and len(others) == 3 and not same & others
     assert f'"{same.pop()}"' in (native.sources(MODEL) / "model.c").read_text()
 

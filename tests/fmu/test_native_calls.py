@@ -67,8 +67,21 @@ ALLOWED = {
     "fmi2Reset": EVERYWHERE,
     **{f"fmi2Get{kind}": READABLE for kind in ("Real", "Integer", "Boolean", "String")},
     "fmi2SetReal": BEFORE_THE_END,
-    **{f"fmi2Set{kind}": "instantiated, initialization, step complete, event mode" for kind in ("Integer", "Boolean", "String")},
-    **{f"fmi2{do}": EVERYWHERE for do in ("GetFMUstate", "SetFMUstate", "FreeFMUstate", "SerializedFMUstateSize", "SerializeFMUstate", "DeSerializeFMUstate")},
+    **{
+        f"fmi2Set{kind}": "instantiated, initialization, step complete, event mode"
+        for kind in ("Integer", "Boolean", "String")
+    },
+    **{
+        f"fmi2{do}": EVERYWHERE
+        for do in (
+            "GetFMUstate",
+            "SetFMUstate",
+            "FreeFMUstate",
+            "SerializedFMUstateSize",
+            "SerializeFMUstate",
+            "DeSerializeFMUstate",
+        )
+    },
     "fmi2GetDirectionalDerivative": READABLE,
     # Model Exchange
     "fmi2EnterEventMode": "ME: event mode, continuous time",
@@ -86,15 +99,20 @@ ALLOWED = {
     "fmi2GetRealOutputDerivatives": "CS: step complete, terminated",
     "fmi2DoStep": "CS: step complete",
     "fmi2CancelStep": "CS: ",
-    **{f"fmi2Get{kind}Status": "CS: step complete, terminated" for kind in ("", "Real", "Integer", "Boolean", "String")},
+    **{
+        f"fmi2Get{kind}Status": "CS: step complete, terminated" for kind in ("", "Real", "Integer", "Boolean", "String")
+    },
 }
 MORE_GENEROUS = {("fmi2GetDerivatives", "initialization"), ("fmi2GetNominalsOfContinuousStates", "initialization")}
 """Derivatives are initial unknowns, which fmi2GetReal must give in this state; the nominal values never change. So both are given."""
 
 LEADS_TO = {
-    "fmi2EnterInitializationMode": "initialization", "fmi2Terminate": "terminated", "fmi2Reset": "instantiated", "fmi2EnterEventMode": "event mode",
+    "fmi2EnterInitializationMode": "initialization",
+    "fmi2Terminate": "terminated",
+    "fmi2Reset": "instantiated",
+    "fmi2EnterEventMode": "event mode",
     "fmi2EnterContinuousTimeMode": "continuous time",
-}  # fmt: skip
+}
 
 
 def allowed(function: str, kind: int, state: str) -> bool:
@@ -110,7 +128,9 @@ def in_state(fmu: Fmu, kind: int, state: str) -> Component:
         return instance
     instance.enter()
     if state == "initialization":
-        instance.get(instance.fmu.mechanism.table.of("state")[0].name)  # makes the start state, which is otherwise left until it is needed
+        instance.get(
+            instance.fmu.mechanism.table.of("state")[0].name
+        )  # makes the start state, which is otherwise left until it is needed
         return instance
     instance.do("fmi2ExitInitializationMode")
     if kind == CO_SIMULATION:
@@ -143,7 +163,9 @@ def good_arguments(instance: Component, function: str, state: str, saved: c_void
         "fmi2GetString": (None, 0, None),
         "fmi2SetReal": (refs("force"), 1, reals([0.5])),
         "fmi2SetInteger": (refs("gear"), 1, integers([1])) if early or state == "continuous time" else (None, 0, None),
-        "fmi2SetBoolean": (refs("drive.on"), 1, integers([0])) if early or state == "continuous time" else (None, 0, None),
+        "fmi2SetBoolean": (refs("drive.on"), 1, integers([0]))
+        if early or state == "continuous time"
+        else (None, 0, None),
         "fmi2SetString": (None, 0, None),
         "fmi2GetFMUstate": (byref(saved),),
         "fmi2SetFMUstate": (saved,),
@@ -155,7 +177,15 @@ def good_arguments(instance: Component, function: str, state: str, saved: c_void
         "fmi2NewDiscreteStates": (byref(EventInfo()),),
         "fmi2CompletedIntegratorStep": (1, byref(c_int()), byref(c_int())),
         "fmi2SetTime": (0.02,),
-        **{f: (reals([0.1] * n), n) for f in ("fmi2SetContinuousStates", "fmi2GetContinuousStates", "fmi2GetDerivatives", "fmi2GetNominalsOfContinuousStates")},
+        **{
+            f: (reals([0.1] * n), n)
+            for f in (
+                "fmi2SetContinuousStates",
+                "fmi2GetContinuousStates",
+                "fmi2GetDerivatives",
+                "fmi2GetNominalsOfContinuousStates",
+            )
+        },
         "fmi2GetEventIndicators": (reals([0.0]), 1),
         "fmi2SetRealInputDerivatives": (refs("force"), 1, integers([1]), reals([0.5])),
         "fmi2GetRealOutputDerivatives": (refs("power"), 1, integers([1]), reals([0.0])),
@@ -165,7 +195,7 @@ def good_arguments(instance: Component, function: str, state: str, saved: c_void
         "fmi2GetIntegerStatus": (0, integers([0])),
         "fmi2GetBooleanStatus": (3, integers([0])),
         "fmi2GetStringStatus": (1, (c_char_p * 1)()),
-    }.get(function, ())  # fmt: skip
+    }.get(function, ())
 
 
 NOTHING_TO_TELL = ("fmi2GetIntegerStatus", "fmi2GetStringStatus")  # allowed, but there is no such status
@@ -173,7 +203,11 @@ NOTHING_TO_SET = {("fmi2SetString", "continuous time")}  # with no elements it i
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(("kind", "state"), [(kind, state) for kind, states in STATES.items() for state in states], ids=lambda v: {0: "ME", 1: "CS"}.get(v, v))
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [(kind, state) for kind, states in STATES.items() for state in states],
+    ids=lambda v: {0: "ME", 1: "CS"}.get(v, v),
+)
 def test_every_function_in_every_state(driven: Fmu, kind: int, state: str, function: str) -> None:
     """Allowed: it succeeds. Not allowed: fmi2Error, a message with the reason, and the instance is as it was and can be used."""
     instance = in_state(driven, kind, state)
@@ -182,7 +216,9 @@ def test_every_function_in_every_state(driven: Fmu, kind: int, state: str, funct
     arguments, before = good_arguments(instance, function, state, saved), instance.bytes()
     status = instance(function, *arguments)
     said = instance.said
-    if (allowed(function, kind, state) and function not in NOTHING_TO_TELL) or ((function, state) in MORE_GENEROUS | NOTHING_TO_SET and kind == MODEL_EXCHANGE):
+    if (allowed(function, kind, state) and function not in NOTHING_TO_TELL) or (
+        (function, state) in MORE_GENEROUS | NOTHING_TO_SET and kind == MODEL_EXCHANGE
+    ):
         assert status == OK, said
     else:
         assert status == ERROR
@@ -265,7 +301,10 @@ def test_the_guid_of_another_build_is_refused(driven: Fmu, chain: Fmu) -> None:
         driven.open(guid=chain.guid)
 
 
-@pytest.mark.parametrize(("name", "kind", "text"), (("", CO_SIMULATION, "no name"), ("x", 7, "neither Co-Simulation nor Model Exchange"), ("x", -1, "neither")))
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    (("", CO_SIMULATION, "no name"), ("x", 7, "neither Co-Simulation nor Model Exchange"), ("x", -1, "neither")),
+)
 def test_bad_instances_are_refused_with_a_message(driven: Fmu, name: str, kind: int, text: str) -> None:
     with pytest.raises(Refused, match=text):
         driven.open(kind, name)
@@ -277,7 +316,9 @@ def test_the_instance_copies_its_name_and_its_callbacks(driven: Fmu) -> None:
     function = LOGGER(lambda environment, name, *rest: said.append((environment, name)))
     name = ctypes.create_string_buffer(b"the name")
     callbacks = Callbacks(logger=function, environment=4711)
-    instance = driven.library.fmi2Instantiate(name, CO_SIMULATION, driven.guid.encode(), b"file:///somewhere", byref(callbacks), 0, 0)
+    instance = driven.library.fmi2Instantiate(
+        name, CO_SIMULATION, driven.guid.encode(), b"file:///somewhere", byref(callbacks), 0, 0
+    )
     name.value = b"gone"
     ctypes.memset(byref(callbacks), 0, ctypes.sizeof(callbacks))
     assert driven.library.fmi2DoStep(instance, 0.0, 0.1, 1) == ERROR
@@ -293,7 +334,11 @@ def test_without_a_logger_there_is_no_instance_and_no_crash(driven: Fmu) -> None
 # --- messages ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ("100%s%n", "%", "%%", "%s" * 400, "x" * 470 + "%n%n%n%n%n%n"), ids=("short", "one", "two", "all", "at the end"))
+@pytest.mark.parametrize(
+    "name",
+    ("100%s%n", "%", "%%", "%s" * 400, "x" * 470 + "%n%n%n%n%n%n"),
+    ids=("short", "one", "two", "all", "at the end"),
+)
 def test_messages_are_formats_for_printf(driven: Fmu, name: str) -> None:
     """The standard hands a message to the logger as a format: a percent sign from a name must be doubled, or the host may crash."""
     instance = driven.open()
@@ -320,14 +365,20 @@ def test_an_error_names_its_category(driven: Fmu) -> None:
 def test_a_discarded_step_names_its_category(chain: Fmu) -> None:
     instance = chain.open()
     instance.set_integer({"solver.method": 1})
-    instance.initialize({"joint[2].stiffness": 1e8, "link[2].inertia": 1e-6, "link[2].mass": 1e-3, "joint[2].angle_start": 0.1})
+    instance.initialize(
+        {"joint[2].stiffness": 1e8, "link[2].inertia": 1e-6, "link[2].mass": 1e-3, "joint[2].angle_start": 0.1}
+    )
     instance("fmi2DoStep", 0.0, 100.0, 1)
     ((_, status, category, text),) = instance.log
     assert (status, category) == (2, "logStatusDiscard")
-    assert re.search(r"the step to t = 100 s stopped at t = \S+ s: 200000 evaluations of the equations were not enough", text)
+    assert re.search(
+        r"the step to t = 100 s stopped at t = \S+ s: 200000 evaluations of the equations were not enough", text
+    )
 
 
-@pytest.mark.parametrize("names", ([], ["logAll"], ["logStatusError", "logStatusWarning"], ["logStatusDiscard", "logStatusFatal"]))
+@pytest.mark.parametrize(
+    "names", ([], ["logAll"], ["logStatusError", "logStatusWarning"], ["logStatusDiscard", "logStatusFatal"])
+)
 def test_known_categories_are_accepted(driven: Fmu, names: list[str]) -> None:
     instance = driven.open()
     array = (c_char_p * max(1, len(names)))(*(n.encode() for n in names))
@@ -365,7 +416,13 @@ def test_a_state_of_another_fmu_is_refused(driven: Fmu, chain: Fmu) -> None:
 def test_bytes_that_are_no_state_are_refused(driven: Fmu, change: str) -> None:
     instance = driven.open().initialize()
     good = instance.bytes()
-    bad = {"shorter": good[:-1], "longer": good + b"\0", "empty": b"", "other header": b"X" + good[1:], "other guid": good[:12] + b"X" + good[13:]}[change]
+    bad = {
+        "shorter": good[:-1],
+        "longer": good + b"\0",
+        "empty": b"",
+        "other header": b"X" + good[1:],
+        "other guid": good[:12] + b"X" + good[13:],
+    }[change]
     assert instance.restore(bad) == ERROR
     assert "state" in instance.said
     assert instance.bytes() == good
@@ -408,7 +465,19 @@ def test_a_clock_that_is_off_by_rounding_is_accepted(chain: Fmu, off: float) -> 
     assert instance.now() == 0.01 + off + 0.01
 
 
-@pytest.mark.parametrize(("t", "h"), ((0.02, 0.01), (-0.01, 0.01), (0.01, 0.0), (0.01, -0.01), (0.01, np.nan), (0.01, np.inf), (np.nan, 0.01), (np.inf, 0.01)))
+@pytest.mark.parametrize(
+    ("t", "h"),
+    (
+        (0.02, 0.01),
+        (-0.01, 0.01),
+        (0.01, 0.0),
+        (0.01, -0.01),
+        (0.01, np.nan),
+        (0.01, np.inf),
+        (np.nan, 0.01),
+        (np.inf, 0.01),
+    ),
+)
 def test_a_step_from_elsewhere_or_of_no_size_is_refused(chain: Fmu, t: float, h: float) -> None:
     instance = chain.open().initialize()
     instance.step(0.01)

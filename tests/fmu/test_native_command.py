@@ -43,7 +43,9 @@ def test_native_for_this_machine_is_the_default(tmp_path: Path) -> None:
 
 
 def test_several_platforms(tmp_path: Path) -> None:
-    assert main([*ROD, "-o", str(tmp_path), "--platform", "linux64", "--platform", "win64", "--platform", "linux64"]) == 0
+    assert (
+        main([*ROD, "-o", str(tmp_path), "--platform", "linux64", "--platform", "win64", "--platform", "linux64"]) == 0
+    )
     assert binaries(tmp_path / "LinkChain.fmu") == {"binaries/linux64/LinkChain.so", "binaries/win64/LinkChain.dll"}
 
 
@@ -66,7 +68,10 @@ def test_the_systems_compiler(tmp_path: Path) -> None:
 
 
 def test_start_values(tmp_path: Path) -> None:
-    assert main([*ROD, "-o", str(tmp_path), "--start", "joint[1].angle_start=0.5", "--start", "solver.method=implicit"]) == 0
+    assert (
+        main([*ROD, "-o", str(tmp_path), "--start", "joint[1].angle_start=0.5", "--start", "solver.method=implicit"])
+        == 0
+    )
     with zipfile.ZipFile(tmp_path / "LinkChain.fmu") as archive:
         text = archive.read("modelDescription.xml").decode()
     assert 'start="0.5"' in text and '<Integer min="1" max="3" start="2"' in text
@@ -88,7 +93,9 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments:
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 
-def test_the_systems_compiler_cannot_build_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_systems_compiler_cannot_build_for_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = next(p for p in PLATFORMS if p != host_platform())
     line = refused(capsys, "-o", str(tmp_path), "--compiler", "cc", "--platform", other)
     assert f"builds for {host_platform()} only, not for {other}: use --compiler zig" in line
@@ -97,7 +104,9 @@ def test_the_systems_compiler_cannot_build_for_others(tmp_path: Path, capsys: py
     assert not list(tmp_path.iterdir())
 
 
-def test_no_compiler_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_compiler_at_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The message says what to install."""
     monkeypatch.setattr(compiler, "has_zig", lambda: False)
     monkeypatch.setenv("CC", "there-is-no-such-compiler")
@@ -108,7 +117,9 @@ def test_no_compiler_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script stands for the compiler")
-def test_a_compiler_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One line of what it said, and no half-written FMU."""
     script = tmp_path / "broken"
     script.write_text("#!/bin/sh\necho 'some remark' >&2\necho 'model.c:1: error: out of luck' >&2\nexit 1\n")

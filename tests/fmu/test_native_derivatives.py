@@ -55,7 +55,9 @@ def in_mode(fmu: Fmu, mode: str, seed: int) -> Component:
     instance = fmu.open() if mode == "stepping" else fmu.open(MODEL_EXCHANGE)
     start = start_values(fmu, seed)
     if mode == "initialization":
-        instance.enter(start, t=0.3)[names(fmu, "derivative")[0]]  # reading makes the start state, which is otherwise left until it is needed
+        instance.enter(start, t=0.3)[
+            names(fmu, "derivative")[0]
+        ]  # reading makes the start state, which is otherwise left until it is needed
         return instance
     if mode == "event":
         return instance.initialize(start, t=0.3)
@@ -95,7 +97,10 @@ def jacobian_by_casadi(instance: Component, mode: str, unknowns: Sequence[str], 
     rows = casadi.vertcat(*(values[table.by_name[n].role][table.by_name[n].index] for n in unknowns))
     columns = [symbols[argument[table.by_name[n].role]][table.by_name[n].index] for n in knowns]
     at = [[instance.t], *(value_vector(instance, role) for role in ("state", "discrete", "input", "parameter"))]
-    blocks = {a: casadi.Function("J", [symbols[b] for b in ARGUMENTS], [casadi.jacobian(rows, symbols[a])]) for a in argument.values()}
+    blocks = {
+        a: casadi.Function("J", [symbols[b] for b in ARGUMENTS], [casadi.jacobian(rows, symbols[a])])
+        for a in argument.values()
+    }
     numbers = {a: np.array(casadi.DM(block(*at))).reshape(len(unknowns), -1) for a, block in blocks.items()}
     found = [numbers[argument[table.by_name[n].role]][:, table.by_name[n].index] for n in knowns]
     assert len(columns) == len(found)
@@ -186,7 +191,15 @@ def test_directional_derivatives_are_linear_in_the_seed(native: Native, which: s
     assert not instance.directional(unknowns, {knowns[-1]: 0.0}).any()
     assert np.array_equal(instance.directional(unknowns[::-1], {knowns[-1]: 1.0}), matrix[::-1, -1])
     twice, values = references(instance.refs([knowns[-1]] * 2)), reals([np.nan] * len(unknowns))
-    instance.do("fmi2GetDirectionalDerivative", references(instance.refs(unknowns)), len(unknowns), twice, 2, reals([1.5, 0.5]), values)
+    instance.do(
+        "fmi2GetDirectionalDerivative",
+        references(instance.refs(unknowns)),
+        len(unknowns),
+        twice,
+        2,
+        reals([1.5, 0.5]),
+        values,
+    )
     assert np.array(values[: len(unknowns)]) == pytest.approx(2 * matrix[:, -1], rel=TANGENT, abs=1e-300)
 
 
@@ -212,11 +225,19 @@ def test_asking_for_derivatives_changes_nothing(native: Native, mode: str) -> No
         ("continuous", "tip.x", "solver.method", "solver.method is of type Integer"),
     ),
 )
-def test_what_cannot_be_differentiated_is_refused(native: Native, mode: str, unknown: str, known: str, text: str) -> None:
+def test_what_cannot_be_differentiated_is_refused(
+    native: Native, mode: str, unknown: str, known: str, text: str
+) -> None:
     instance = in_mode(loaded(native, "3 links"), mode, seed=0)
     before = instance.bytes()
     status = instance(
-        "fmi2GetDirectionalDerivative", references(instance.refs([unknown])), 1, references(instance.refs([known])), 1, reals([1.0]), reals([0.0])
+        "fmi2GetDirectionalDerivative",
+        references(instance.refs([unknown])),
+        1,
+        references(instance.refs([known])),
+        1,
+        reals([1.0]),
+        reals([0.0]),
     )
     assert status == ERROR
     assert re.search(text, instance.said)
@@ -232,7 +253,9 @@ AT_REST = "der(energy.input)"
 
 def declared(fmu: Fmu, native: Native, part: str) -> dict[str, set[str]]:
     description = fmpy.read_model_description(str(native.fmu(fmu.mechanism)))
-    unknowns = {"running": [*description.outputs, *description.derivatives], "initial": description.initialUnknowns}[part]
+    unknowns = {"running": [*description.outputs, *description.derivatives], "initial": description.initialUnknowns}[
+        part
+    ]
     return {u.variable.name: {v.name for v in u.dependencies} for u in unknowns}
 
 
@@ -294,12 +317,16 @@ def chain(native: Native) -> Fmu:
 
 
 @pytest.mark.parametrize("method", (1, 2, 3), ids=("explicit", "implicit", "automatic"))
-@pytest.mark.parametrize("coefficients", ((0.7,), (0.0, 1.3), (0.2, -0.5, 2.0), (1.0, 0.5, -1.5, 4.0)), ids=lambda c: f"degree {len(c) - 1}")
+@pytest.mark.parametrize(
+    "coefficients", ((0.7,), (0.0, 1.3), (0.2, -0.5, 2.0), (1.0, 0.5, -1.5, 4.0)), ids=lambda c: f"degree {len(c) - 1}"
+)
 def test_a_free_rod_under_a_polynomial_torque(rod: Fmu, coefficients: tuple[float, ...], method: int) -> None:
     """Without gravity the angle is the double integral of the torque over the inertia."""
     instance = rod.open()
     instance.set_integer({"solver.method": method})
-    instance.initialize({"gravity": 0.0, "joint[1].angle_start": 0.3, "joint[1].rate_start": -0.2, TORQUE: coefficients[0]}, TIGHTEST)
+    instance.initialize(
+        {"gravity": 0.0, "joint[1].angle_start": 0.3, "joint[1].rate_start": -0.2, TORQUE: coefficients[0]}, TIGHTEST
+    )
     inertia = instance["link[1].inertia"] + instance["link[1].mass"] * instance["link[1].com"] ** 2
     if len(coefficients) > 1:
         assert set_input_derivatives(instance, TORQUE, dict(enumerate(coefficients[1:], start=1))) == OK
@@ -414,7 +441,13 @@ def test_bad_input_derivatives_are_refused(rod: Fmu, name: str, order: int, valu
 
 def output_derivatives(instance: Component, outputs: Sequence[str]) -> np.ndarray:
     values = reals([np.nan] * len(outputs))
-    instance.do("fmi2GetRealOutputDerivatives", references(instance.refs(outputs)), len(outputs), integers([1] * len(outputs)), values)
+    instance.do(
+        "fmi2GetRealOutputDerivatives",
+        references(instance.refs(outputs)),
+        len(outputs),
+        integers([1] * len(outputs)),
+        values,
+    )
     return np.array(values[: len(outputs)])
 
 
@@ -448,10 +481,15 @@ def test_derivatives_of_states_are_the_rates(chain: Fmu) -> None:
     assert np.array_equal(output_derivatives(instance, states), instance.get(*(f"der({s})" for s in states)))
 
 
-@pytest.mark.parametrize(("name", "order", "text"), (("tip.x", 2, "only order 1"), ("tip.x", 0, "only order 1"), ("gravity", 1, "no output")))
+@pytest.mark.parametrize(
+    ("name", "order", "text"), (("tip.x", 2, "only order 1"), ("tip.x", 0, "only order 1"), ("gravity", 1, "no output"))
+)
 def test_output_derivatives_that_are_not_offered(chain: Fmu, name: str, order: int, text: str) -> None:
     instance = chain.open().initialize()
-    assert instance("fmi2GetRealOutputDerivatives", references(instance.refs([name])), 1, integers([order]), reals([0.0])) == ERROR
+    assert (
+        instance("fmi2GetRealOutputDerivatives", references(instance.refs([name])), 1, integers([order]), reals([0.0]))
+        == ERROR
+    )
     assert text in instance.said
 
 
@@ -462,7 +500,9 @@ def test_status_after_a_discarded_step(chain: Fmu) -> None:
     """The instance is where it was, says so, and goes on with a smaller step."""
     instance = chain.open()
     instance.set_integer({"solver.method": 1})
-    instance.initialize({"joint[2].stiffness": 1e8, "link[2].inertia": 1e-6, "link[2].mass": 1e-3, "joint[2].angle_start": 0.1})
+    instance.initialize(
+        {"joint[2].stiffness": 1e8, "link[2].inertia": 1e-6, "link[2].mass": 1e-3, "joint[2].angle_start": 0.1}
+    )
     instance.step(1e-3)
     before = instance.bytes()
     assert instance("fmi2DoStep", 1e-3, 100.0, 1) == DISCARD
@@ -478,12 +518,17 @@ def test_status_after_a_discarded_step(chain: Fmu) -> None:
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [("fmi2GetStatus", k) for k in (1, 2, 3, 9)] + [("fmi2GetRealStatus", k) for k in (0, 1, 3)] + [("fmi2GetIntegerStatus", k) for k in range(4)]
-    + [("fmi2GetBooleanStatus", k) for k in (0, 1, 2)] + [("fmi2GetStringStatus", k) for k in range(4)],
-)  # fmt: skip
+    [("fmi2GetStatus", k) for k in (1, 2, 3, 9)]
+    + [("fmi2GetRealStatus", k) for k in (0, 1, 3)]
+    + [("fmi2GetIntegerStatus", k) for k in range(4)]
+    + [("fmi2GetBooleanStatus", k) for k in (0, 1, 2)]
+    + [("fmi2GetStringStatus", k) for k in range(4)],
+)
 def test_a_status_that_does_not_exist(chain: Fmu, function: str, kind: int) -> None:
     """Steps are never pending, so there is nothing to tell about them."""
     instance = chain.open().initialize()
-    place = {"fmi2GetRealStatus": reals([0.0]), "fmi2GetStringStatus": (ctypes.c_char_p * 1)()}.get(function, integers([0]))
+    place = {"fmi2GetRealStatus": reals([0.0]), "fmi2GetStringStatus": (ctypes.c_char_p * 1)()}.get(
+        function, integers([0])
+    )
     assert instance(function, kind, place) in (DISCARD, ERROR)
     assert instance.said

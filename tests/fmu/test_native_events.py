@@ -100,13 +100,17 @@ def test_an_input_changes_the_next_impact(ball: Fmu) -> None:
     instance.step(0.9)
     first = math.sqrt(2 * HEIGHT / half)
     speed, since = RESTITUTION * half * first, 0.9 - first
-    assert motion(instance) == pytest.approx((speed * since - half * since**2 / 2, speed - half * since, 1), abs=10 * IMPACT)
+    assert motion(instance) == pytest.approx(
+        (speed * since - half * since**2 / 2, speed - half * since, 1), abs=10 * IMPACT
+    )
 
 
 def test_an_input_on_a_ramp_changes_the_next_impact(ball: Fmu) -> None:
     """y'' = -g + 6 t has the root of 1.25 - 5 t^2 + t^3 as its impact."""
     instance = ball.open().initialize(tolerance=1e-10)
-    instance.do("fmi2SetRealInputDerivatives", references(instance.refs(["ball.thrust"])), 1, integers([1]), reals([6.0]))
+    instance.do(
+        "fmi2SetRealInputDerivatives", references(instance.refs(["ball.thrust"])), 1, integers([1]), reals([6.0])
+    )
     instance.step(0.7)
     (t,) = (r.real for r in np.roots([1.0, -5.0, 0.0, HEIGHT]) if abs(r.imag) < 1e-12 and 0 < r.real < 0.7)
     speed, thrust, since = RESTITUTION * (GRAVITY * t - 3 * t**2), 6 * t, 0.7 - t
@@ -125,7 +129,10 @@ def test_two_balls_that_start_differently(two_balls: Fmu, step: float) -> None:
         for k, height in heights.items():
             if min(abs(impacts(height) - i * step)) < IMPACT:
                 continue
-            found = (*instance.get(f"ball[{k}].height", f"ball[{k}].velocity"), instance.get_integer(f"ball[{k}].bounces"))
+            found = (
+                *instance.get(f"ball[{k}].height", f"ball[{k}].velocity"),
+                instance.get_integer(f"ball[{k}].bounces"),
+            )
             assert found == pytest.approx(on_paper(i * step, height), abs=10 * IMPACT), f"ball {k} at t = {i * step}"
 
 
@@ -185,7 +192,12 @@ def test_an_impact_call_by_call(ball: Fmu) -> None:
     instance = ball.open(MODEL_EXCHANGE).initialize()
     assert instance.indicators() == pytest.approx([HEIGHT])
     info = instance.new_discrete_states()
-    assert not info.newDiscreteStatesNeeded and not info.valuesOfContinuousStatesChanged and not info.nextEventTimeDefined and not info.terminateSimulation
+    assert (
+        not info.newDiscreteStatesNeeded
+        and not info.valuesOfContinuousStatesChanged
+        and not info.nextEventTimeDefined
+        and not info.terminateSimulation
+    )
     instance.do("fmi2EnterContinuousTimeMode")
     put(instance, 0.4, *on_paper(0.4)[:2])
     assert not instance.completed_step()
@@ -197,7 +209,11 @@ def test_an_impact_call_by_call(ball: Fmu) -> None:
     instance.completed_step()
     instance.do("fmi2EnterEventMode")
     info = instance.new_discrete_states()
-    assert info.valuesOfContinuousStatesChanged and not info.newDiscreteStatesNeeded and not info.nominalsOfContinuousStatesChanged
+    assert (
+        info.valuesOfContinuousStatesChanged
+        and not info.newDiscreteStatesNeeded
+        and not info.nominalsOfContinuousStatesChanged
+    )
     assert instance.states() == pytest.approx([0.0, 2.5])
     assert motion(instance) == pytest.approx((0.0, 2.5, 1))
     info = instance.new_discrete_states()
@@ -299,8 +315,14 @@ def test_one_ball_alone_in_model_exchange(two_balls: Fmu) -> None:
 def test_wrong_numbers_of_states_and_indicators_are_refused(ball: Fmu) -> None:
     instance = ball.open(MODEL_EXCHANGE).continuous()
     before = instance.bytes()
-    for function, n in (("fmi2GetEventIndicators", 2), ("fmi2GetEventIndicators", 0), ("fmi2GetContinuousStates", 1), ("fmi2GetDerivatives", 3),
-                        ("fmi2SetContinuousStates", 1), ("fmi2GetNominalsOfContinuousStates", 4)):  # fmt: skip
+    for function, n in (
+        ("fmi2GetEventIndicators", 2),
+        ("fmi2GetEventIndicators", 0),
+        ("fmi2GetContinuousStates", 1),
+        ("fmi2GetDerivatives", 3),
+        ("fmi2SetContinuousStates", 1),
+        ("fmi2GetNominalsOfContinuousStates", 4),
+    ):
         assert instance(function, reals([0.0] * 4), n) == ERROR, function
         assert "but there are" in instance.said
     assert instance.bytes() == before
@@ -374,7 +396,9 @@ def test_all_types_of_variables_act(driven: Fmu, gear: int, on: int) -> None:
     instance.set_integer({"gear": gear})
     instance.do("fmi2SetBoolean", references(instance.refs(["drive.on"])), 1, integers([on]))
     instance.initialize({"force": 0.3}, 1e-10)
-    assert boolean(instance, "fast") == 0 and boolean(instance, "drive.on") == on and instance.get_integer("gear") == gear
+    assert (
+        boolean(instance, "fast") == 0 and boolean(instance, "drive.on") == on and instance.get_integer("gear") == gear
+    )
     fastest = 0.0
     for _ in range(20):
         instance.step(0.1)
@@ -396,7 +420,9 @@ def test_all_types_of_variables_act(driven: Fmu, gear: int, on: int) -> None:
         ("fmi2SetBoolean", "solver.method", 1, "solver.method is of type Integer, not Boolean"),
     ),
 )
-def test_values_of_the_wrong_type_or_size_are_refused(driven: Fmu, function: str, name: str, value: int, text: str) -> None:
+def test_values_of_the_wrong_type_or_size_are_refused(
+    driven: Fmu, function: str, name: str, value: int, text: str
+) -> None:
     instance = driven.open()
     before = instance.bytes()
     assert instance(function, references(instance.refs([name])), 1, integers([value])) == ERROR
@@ -450,7 +476,16 @@ def test_model_exchange_projects_in_event_mode(wheel: Fmu) -> None:
 
 def test_fmpys_model_exchange_stays_on_the_constraint(native: Native, tmp_path: Path) -> None:
     """Within the bound of a host that does not tell its tolerance, also where the rates do not hold it: less would restart the host's solver for nothing."""
-    rows = in_fmpy(native.fmu(Wheel()), tmp_path, type="ModelExchange", stop=1.0, step=0.1, tolerance=1e-8, output=["x", "y"], events=False)
+    rows = in_fmpy(
+        native.fmu(Wheel()),
+        tmp_path,
+        type="ModelExchange",
+        stop=1.0,
+        step=0.1,
+        tolerance=1e-8,
+        output=["x", "y"],
+        events=False,
+    )
     assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1.1e-3)
     assert math.atan2(rows[-1, 2], rows[-1, 1]) == pytest.approx(2.0, abs=IMPACT_CVODE)
 

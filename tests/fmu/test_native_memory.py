@@ -24,7 +24,9 @@ from mechfmu.model import Mechanism
 pytest_plugins = ("helpers.native_fixtures",)
 
 LINUX = sys.platform == "linux"
-only_linux = pytest.mark.skipif(not LINUX, reason="the sanitizers and valgrind of Linux; the code is the same elsewhere")
+only_linux = pytest.mark.skipif(
+    not LINUX, reason="the sanitizers and valgrind of Linux; the code is the same elsewhere"
+)
 
 MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "chain": lambda: LinkChain(links=2, base="moving"),
@@ -39,7 +41,11 @@ def call_table(native: Native, which: str, label: str, *flags: str) -> Path:
     """The program that makes all calls, linked with runtime and model."""
     mechanism = MECHANISMS[which]()
     sources = [*native.c_files(mechanism), C / "call_table.c"]
-    return native.program(f"call_table_{which}_{label}", sources, ["-std=c99", "-g", "-Wall", "-Wextra", f"-I{native.sources(mechanism)}", *flags])
+    return native.program(
+        f"call_table_{which}_{label}",
+        sources,
+        ["-std=c99", "-g", "-Wall", "-Wextra", f"-I{native.sources(mechanism)}", *flags],
+    )
 
 
 # --- compilers --------------------------------------------------------------------------------------------------------------
@@ -82,7 +88,12 @@ def test_there_is_no_global_state(native: Native, tmp_path: Path) -> None:
 
 # --- sanitizers and valgrind ------------------------------------------------------------------------------------------------
 
-SANITIZERS = ("-O1", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+SANITIZERS = (
+    "-O1",
+    "-fsanitize=address,undefined,float-cast-overflow",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
 
 
 @only_linux
@@ -116,7 +127,14 @@ def test_a_chain_with_loops_under_sanitizers(native: Native) -> None:
     run([program, "lives", "20"])
 
 
-VALGRIND = ("-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all", "--track-origins=yes", "--error-exitcode=9")
+VALGRIND = (
+    "-q",
+    "--leak-check=full",
+    "--show-leak-kinds=all",
+    "--errors-for-leak-kinds=all",
+    "--track-origins=yes",
+    "--error-exitcode=9",
+)
 
 
 @only_linux
@@ -182,7 +200,11 @@ def test_instances_of_both_types_side_by_side(native: Native) -> None:
     rod = Fmu(LinkChain(links=1), native.binary(LinkChain(links=1)))
     wanted_ball = ball.open().initialize().run([0.1] * 4, ["ball.height"])
     wanted_rod = rod.open().initialize().run([0.1] * 4, ["joint[1].angle"])
-    falling, swinging, exchanged = ball.open().initialize(), rod.open().initialize(), ball.open(MODEL_EXCHANGE).continuous()
+    falling, swinging, exchanged = (
+        ball.open().initialize(),
+        rod.open().initialize(),
+        ball.open(MODEL_EXCHANGE).continuous(),
+    )
     for i in range(4):
         falling.step(0.1)
         exchanged.set_states([5.0 + i, 0.0])
@@ -256,7 +278,9 @@ def comma_locale(folder: Path) -> tuple[str, dict[str, str]] | None:
         if name.lower().replace("-", "") in ("de_de.utf8", "fr_fr.utf8", "pl_pl.utf8", "ru_ru.utf8", "es_es.utf8"):
             return name, {}
     if shutil.which("localedef"):
-        made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(folder / "de_DE.UTF-8")], capture_output=True)
+        made = subprocess.run(
+            ["localedef", "-i", "de_DE", "-f", "UTF-8", str(folder / "de_DE.UTF-8")], capture_output=True
+        )
         if made.returncode == 0:
             return "de_DE.UTF-8", {"LOCPATH": str(folder)}
     return None

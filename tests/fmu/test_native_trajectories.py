@@ -104,10 +104,15 @@ print(json.dumps([[float(v) for v in row] for row in result.tolist()]))
 
 
 @pytest.mark.parametrize(
-    ("kind", "angle", "rate"), (("CoSimulation", GOLDEN_ANGLE, GOLDEN_RATE), ("ModelExchange", CVODE, CVODE_RATE)), ids=("Co-Simulation", "Model Exchange")
+    ("kind", "angle", "rate"),
+    (("CoSimulation", GOLDEN_ANGLE, GOLDEN_RATE), ("ModelExchange", CVODE, CVODE_RATE)),
+    ids=("Co-Simulation", "Model Exchange"),
 )
 def test_fmpy(native: Native, tmp_path: Path, kind: str, angle: float, rate: float, co_simulation: np.ndarray) -> None:
-    done = run([sys.executable, "-c", FMPY, native.fmu(LinkChain(links=10)), kind, TIGHT, json.dumps(ANGLES + RATES)], cwd=tmp_path)
+    done = run(
+        [sys.executable, "-c", FMPY, native.fmu(LinkChain(links=10)), kind, TIGHT, json.dumps(ANGLES + RATES)],
+        cwd=tmp_path,
+    )
     rows = np.array(json.loads(done.stdout.splitlines()[-1]))
     assert rows[-1, 0] == pytest.approx(10.0)
     assert_golden(rows[10::10, 1:], angle, rate)
@@ -118,7 +123,10 @@ def test_fmpy(native: Native, tmp_path: Path, kind: str, angle: float, rate: flo
 def test_other_masters(native: Native, tmp_path: Path, name: str, co_simulation: np.ndarray) -> None:
     """They know no tolerance, so the FMU's parameter is set to the same value."""
     job = dict(start={"solver.relative_tolerance": TIGHT}, step=STEP, count=COUNT, outputs=ANGLES + RATES)
-    done = run([sys.executable, TESTS / "helpers" / "other_hosts.py", name, native.fmu(LinkChain(links=10)), json.dumps(job)], cwd=tmp_path)
+    done = run(
+        [sys.executable, TESTS / "helpers" / "other_hosts.py", name, native.fmu(LinkChain(links=10)), json.dumps(job)],
+        cwd=tmp_path,
+    )
     rows = np.array(json.loads(done.stdout.splitlines()[-1]))[9::10]
     assert_golden(rows)
     assert np.abs(rows - co_simulation)[:, :10].max() < SAME_BINARY
@@ -149,7 +157,10 @@ print(json.dumps(dict(x=names, u=inputs, y=dae.y(), point=point, values=[np.arra
 @pytest.fixture(scope="module")
 def in_casadi(native: Native, tmp_path_factory: pytest.TempPathFactory) -> dict:
     folder = native.folder(native.fmu(LinkChain(links=10)))
-    done = run([sys.executable, "-c", CASADI_HOST, folder, json.dumps({"joint[1].angle": -1.0})], cwd=tmp_path_factory.mktemp("casadi"))
+    done = run(
+        [sys.executable, "-c", CASADI_HOST, folder, json.dumps({"joint[1].angle": -1.0})],
+        cwd=tmp_path_factory.mktemp("casadi"),
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -24,7 +24,24 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are w
 
 ERROR, FATAL = 3, 4
 GONE = 1.0  # s in which a process follows its host
-RAISES, RECURSES, EXITS, DIES, CRASHES, PRINTS, FLOODS, SHOUTS, SLEEPS, SPINS, CLOSES, INTERRUPTED, BLOCKS, FORKS, MUMBLES, MUTE = range(1, 17)
+(
+    RAISES,
+    RECURSES,
+    EXITS,
+    DIES,
+    CRASHES,
+    PRINTS,
+    FLOODS,
+    SHOUTS,
+    SLEEPS,
+    SPINS,
+    CLOSES,
+    INTERRUPTED,
+    BLOCKS,
+    FORKS,
+    MUMBLES,
+    MUTE,
+) = range(1, 17)
 
 
 @pytest.fixture
@@ -90,12 +107,16 @@ def test_a_long_text_comes_back_whole(troubled) -> None:
         (MUMBLES, r"the reason, with a byte \? that is not UTF-8.*exit status 15"),
     ],
 )
-def test_a_process_that_ends_is_fatal_for_its_instances_alone(portable: Portable, host: Host, trouble: int, last_words: str) -> None:
+def test_a_process_that_ends_is_fatal_for_its_instances_alone(
+    portable: Portable, host: Host, trouble: int, last_words: str
+) -> None:
     one, two = (host.open(portable("troublesome"), name).initialize() for name in ("one", "two"))
     other = host.open(portable("divider"), "other").initialize()
     assert one["process"] == two["process"], "one process serves all instances of an FMU"
     one.set({"trouble": trouble})
-    with pytest.raises(Refused, match=rf"(?s)\[status {FATAL}\] \[one\] the Python process of this FMU has ended: .*{last_words}"):
+    with pytest.raises(
+        Refused, match=rf"(?s)\[status {FATAL}\] \[one\] the Python process of this FMU has ended: .*{last_words}"
+    ):
         one.step(0.1)
     for call in (lambda: two.step(0.1), lambda: two["total"], lambda: two.set({"trouble": 0}), two.save, two.reset):
         with pytest.raises(Refused, match=rf"\[status {FATAL}\] \[two\]"):
@@ -121,14 +142,23 @@ def test_a_process_that_ended_between_two_calls_is_replaced(portable: Portable, 
 
 def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_path: Path) -> None:
     script = TESTS / "helpers" / "killed_at_random.py"
-    done = subprocess.run([sys.executable, script, portable("troublesome")], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, script, portable("troublesome")], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == "100 fatal ends, 0 zombies"
 
 
 @pytest.mark.parametrize(
     ("trouble", "kill"),
-    [(0, signal.SIGKILL), (SLEEPS, signal.SIGKILL), (SPINS, signal.SIGKILL), (BLOCKS, signal.SIGKILL), (SPINS, signal.SIGTERM), (0, None)],
+    [
+        (0, signal.SIGKILL),
+        (SLEEPS, signal.SIGKILL),
+        (SPINS, signal.SIGKILL),
+        (BLOCKS, signal.SIGKILL),
+        (SPINS, signal.SIGTERM),
+        (0, None),
+    ],
     ids=["idle", "asleep", "busy", "holding the lock", "terminated", "ended"],
 )
 def test_the_process_ends_with_its_host(portable: Portable, tmp_path: Path, trouble: int, kill: int | None) -> None:
@@ -163,7 +193,12 @@ def test_a_call_can_be_given_up(in_process: Portable, host: Host, tmp_path: Path
 
 # --- where the FMU lies -------------------------------------------------------------------------------------------------------------
 
-PLACES = {"with spaces": "a folder with spaces", "non-ASCII": "Übung № 1 ä%20ö#ü", "long": "x" * 200, "percent": "50%41"}
+PLACES = {
+    "with spaces": "a folder with spaces",
+    "non-ASCII": "Übung № 1 ä%20ö#ü",
+    "long": "x" * 200,
+    "percent": "50%41",
+}
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
@@ -178,7 +213,9 @@ def test_any_folder(portable: Portable, fresh_host: Host, tmp_path: Path, place:
     assert {p.name for p in folder.rglob("*")} == before, "nothing is written beside the FMU"
 
 
-def test_a_folder_that_cannot_be_written_and_then_disappears(portable: Portable, fresh_host: Host, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_and_then_disappears(
+    portable: Portable, fresh_host: Host, tmp_path: Path
+) -> None:
     folder = tmp_path / "fmu"
     with zipfile.ZipFile(portable("spring")) as archive:
         archive.extractall(folder)

@@ -31,7 +31,13 @@ def kind() -> str:
 
 def run(code: str, *arguments: object, folder: Path, timeout: float = 120) -> list[str]:
     """The lines that a script prints in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", SIMULATE + code, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(
+        [sys.executable, "-c", SIMULATE + code, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
@@ -107,7 +113,9 @@ if __name__ == '__main__':
 def test_processes(portable: Portable, tmp_path: Path, method: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(SIMULATE + PROCESSES)
-    done = subprocess.run([sys.executable, script, portable("spring"), method], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, script, portable("spring"), method], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0 and done.stdout == "same\n", done.stderr[-3000:]
 
 
@@ -143,9 +151,17 @@ def test_an_instance_stays_with_the_process_that_made_it(portable: Portable, tmp
 
 def test_a_notebook(portable: Portable, tmp_path: Path) -> None:
     """The kernel lives through cell after cell."""
-    cells = ["import fmpy", *[f"fmpy.simulate_fmu({str(portable(name))!r}, stop_time=0.1)[-1].tolist()" for name in ("spring", "spring", "divider")]]
+    cells = [
+        "import fmpy",
+        *[
+            f"fmpy.simulate_fmu({str(portable(name))!r}, stop_time=0.1)[-1].tolist()"
+            for name in ("spring", "spring", "divider")
+        ],
+    ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     results = [cell["outputs"][0]["data"]["text/plain"] for cell in notebook.cells[1:]]
     assert results[0] == results[1] != results[2]
 
@@ -161,7 +177,15 @@ def test_a_host_in_c_without_python(fmu: Build, native: Native, host: Host, tmp_
     wanted = slave.run([0.01] * 20, names)
     guid = (tmp_path / "fmu" / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]
     program = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
-    command = [program, tmp_path / "fmu" / "binaries" / "linux64" / "LinkChain.so", guid, "0.01", "20", "1e-6", *(str(slave.references[n]) for n in names)]
+    command = [
+        program,
+        tmp_path / "fmu" / "binaries" / "linux64" / "LinkChain.so",
+        guid,
+        "0.01",
+        "20",
+        "1e-6",
+        *(str(slave.references[n]) for n in names),
+    ]
     done = subprocess.run(command, env={"MECHFMU_PYTHON": sys.executable}, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert np.array_equal([[float(v) for v in line.split()] for line in done.stdout.splitlines()], wanted)
@@ -176,12 +200,24 @@ def test_pythonfmu_still_builds_the_slave(fmu: Build, fresh_host: Host, tmp_path
     module = (resources / "slavemodule.txt").read_text()
     core = json.loads((resources / "model.json").read_text())["core"]
     files = [resources / "model.json", tmp_path / "fmu" / "modelDescription.xml", resources / core]
-    command = [sys.executable, "-m", "pythonfmu", "build", "-f", resources / f"{module}.py", "-d", tmp_path / "built", *files]
+    command = [
+        sys.executable,
+        "-m",
+        "pythonfmu",
+        "build",
+        "-f",
+        resources / f"{module}.py",
+        "-d",
+        tmp_path / "built",
+        *files,
+    ]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     outputs = ["joint[1].angle", "tip.x", "energy.total", "joint[2].reaction_x"]
     wanted = fresh_host.open(file).initialize().run([0.01] * 20, outputs)
     inside = Host(tmp_path)
     try:
-        assert np.array_equal(inside.open(tmp_path / "built" / "LinkChain.fmu").initialize().run([0.01] * 20, outputs), wanted)
+        assert np.array_equal(
+            inside.open(tmp_path / "built" / "LinkChain.fmu").initialize().run([0.01] * 20, outputs), wanted
+        )
     finally:
         inside.kill()

@@ -36,26 +36,44 @@ def test_linux_library() -> None:
 def test_windows_library() -> None:
     found = read_pe(content("win64"))
     assert found.exports == set(ALL_FUNCTIONS)
-    assert all(re.fullmatch(r"kernel32\.dll|api-ms-win-crt-[a-z0-9-]+\.dll", n.lower()) for n in found.needs), found.needs
+    assert all(re.fullmatch(r"kernel32\.dll|api-ms-win-crt-[a-z0-9-]+\.dll", n.lower()) for n in found.needs), (
+        found.needs
+    )
 
 
 def test_macos_library() -> None:
     found = read_mach_o(content("darwin64"))
     assert [part.processor for part in found] == ["x86_64", "arm64"] and found[1].signed
     for part in found:
-        assert part.exports - {"_mh_dylib_header", "__dso_handle"} == set(ALL_FUNCTIONS) and part.needs == {"/usr/lib/libSystem.B.dylib"}
+        assert part.exports - {"_mh_dylib_header", "__dso_handle"} == set(ALL_FUNCTIONS) and part.needs == {
+            "/usr/lib/libSystem.B.dylib"
+        }
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_no_path_of_the_builder_is_inside(platform: str) -> None:
-    assert not [trace for trace in (b"/tmp/", b"mechfmu_portable_", b"/usr/lib/gcc", b".zig-cache", b"site-packages") if trace in content(platform)]
+    assert not [
+        trace
+        for trace in (b"/tmp/", b"mechfmu_portable_", b"/usr/lib/gcc", b".zig-cache", b"site-packages")
+        if trace in content(platform)
+    ]
 
 
 @only_linux
 def test_no_warnings(tmp_path: Path) -> None:
     for name, text in c_sources(*SOURCES).items():
         (tmp_path / name).write_text(text)
-    strict = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wwrite-strings"]
+    strict = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-Wshadow",
+        "-Wstrict-prototypes",
+        "-Wvla",
+        "-Wwrite-strings",
+    ]
     for compiler in ([tool("gcc")], zig(), zig("-target", "x86_64-windows-gnu"), zig("-target", "aarch64-macos")):
         for file in sorted(tmp_path.glob("*.c")):
             run([*compiler, *strict, "-c", file, "-o", tmp_path / "object.o"])
@@ -72,15 +90,25 @@ def test_no_leak_and_no_wrong_access(native: Native, portable: Portable, tmp_pat
     place = tmp_path / "fmu" / "binaries" / "linux64" / "Spring.so"
     place.write_bytes(debug.read_bytes())
     guid = (tmp_path / "fmu" / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]
-    check = [tool("valgrind"), "--leak-check=full", "--show-leak-kinds=definite,indirect", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9"]
+    check = [
+        tool("valgrind"),
+        "--leak-check=full",
+        "--show-leak-kinds=definite,indirect",
+        "--errors-for-leak-kinds=definite,indirect",
+        "--error-exitcode=9",
+    ]
     for given, status in {guid: 0, "wrong": 1}.items():
         command = [*check, host, place, given, "0.01", "30", "1e-6", "0", "2"]
-        done = subprocess.run(command, env={"MECHFMU_PYTHON": sys.executable}, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            command, env={"MECHFMU_PYTHON": sys.executable}, capture_output=True, text=True, timeout=120
+        )
         assert done.returncode == status, done.stderr[-3000:]
 
 
 @only_linux
-def test_the_windows_library_says_that_there_is_no_python(native: Native, portable: Portable, wine, tmp_path: Path) -> None:
+def test_the_windows_library_says_that_there_is_no_python(
+    native: Native, portable: Portable, wine, tmp_path: Path
+) -> None:
     host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
     with zipfile.ZipFile(portable("divider")) as archive:
         archive.extractall(tmp_path / "fmu")

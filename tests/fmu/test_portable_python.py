@@ -17,7 +17,9 @@ from helpers.native_build import FMI, C, Native, once, zig
 from helpers.slave_cases import Portable
 
 pytest_plugins = ["helpers.slave_fixtures", "helpers.native_fixtures"]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the host is compiled for Linux; Windows has a test of its own")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the host is compiled for Linux; Windows has a test of its own"
+)
 
 GOOD = sys.executable
 
@@ -43,7 +45,14 @@ class Bare:
         description = read_model_description(str(self.folder))
         angle = next((str(v.valueReference) for v in description.modelVariables if v.name == "joint[1].angle"), "0")
         command = [self.program, library, description.guid, "0.01", "2", "1e-6", angle]
-        return subprocess.run(command, env={"HOME": str(self.folder), **environment}, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            command,
+            env={"HOME": str(self.folder), **environment},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
 
 @pytest.fixture
@@ -121,15 +130,22 @@ def test_a_named_python_that_does_not_suit_is_told(chain: Bare, bare: Path) -> N
 
 @only_python
 def test_when_there_is_none_the_host_is_told_which_were_tried(chain: Bare, bare: Path, tmp_path: Path) -> None:
-    old = program(tmp_path / "old", "python3", f"""#!/bin/sh\nshift\nexec {GOOD} -c "import sys, runpy
+    old = program(
+        tmp_path / "old",
+        "python3",
+        f"""#!/bin/sh\nshift\nexec {GOOD} -c "import sys, runpy
 sys.version_info, sys.argv = (2, 7, 18, 'final', 0), sys.argv[1:]
 sys.path.insert(0, sys.argv[0].rpartition('/')[0])
-runpy.run_path(sys.argv[0], run_name='__main__')" "$@"\n""")  # fmt: skip
+runpy.run_path(sys.argv[0], run_name='__main__')" "$@"\n""",
+    )
     silent = program(tmp_path / "silent", "python3", "#!/bin/sh\nexit 7\n")
     nonsense = program(tmp_path / "nonsense", "python3", "not a program")
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "python3").write_text("a file that cannot be run")
-    done = chain(MECHFMU_PYTHON="/nowhere/python", PATH=":".join(str(p) for p in (old.parent, silent.parent, nonsense.parent, tmp_path / "text", bare)))
+    done = chain(
+        MECHFMU_PYTHON="/nowhere/python",
+        PATH=":".join(str(p) for p in (old.parent, silent.parent, nonsense.parent, tmp_path / "text", bare)),
+    )
     assert done.returncode == 1 and "fmi2Instantiate failed" in done.stderr and done.stdout == ""
     (message,) = (line for line in done.stderr.splitlines() if line.startswith("host [3, logStatusError]"))
     for part in (
@@ -165,7 +181,9 @@ def broken(source: Path, target: Path, old: str, new: str) -> Path:
         ("import os; os.write(2, b'farewell\\n'); os._exit(5)", "farewell"),
     ],
 )
-def test_a_slave_that_cannot_be_loaded_is_told(portable: Portable, native: Native, tmp_path: Path, statement: str, message: str) -> None:
+def test_a_slave_that_cannot_be_loaded_is_told(
+    portable: Portable, native: Native, tmp_path: Path, statement: str, message: str
+) -> None:
     folder = broken(portable("troublesome"), tmp_path / "fmu", "import ctypes\n", f"{statement}\n")
     host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
     done = Bare(host, folder)(MECHFMU_PYTHON=GOOD)
@@ -173,13 +191,19 @@ def test_a_slave_that_cannot_be_loaded_is_told(portable: Portable, native: Nativ
 
 
 def test_an_exception_while_instantiating_is_told(portable: Portable, native: Native, tmp_path: Path) -> None:
-    folder = broken(portable("troublesome"), tmp_path / "fmu", "self.trouble, self.total", "self.trouble, self.total = 1 / 0, 0  #")
+    folder = broken(
+        portable("troublesome"), tmp_path / "fmu", "self.trouble, self.total", "self.trouble, self.total = 1 / 0, 0  #"
+    )
     host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
     done = Bare(host, folder)(MECHFMU_PYTHON=GOOD)
-    assert done.returncode == 1 and "ZeroDivisionError: division by zero (troublesome.py, line 15)" in done.stderr, done.stderr
+    assert done.returncode == 1 and "ZeroDivisionError: division by zero (troublesome.py, line 15)" in done.stderr, (
+        done.stderr
+    )
 
 
-def test_a_python_host_lends_its_interpreter(portable: Portable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bare: Path) -> None:
+def test_a_python_host_lends_its_interpreter(
+    portable: Portable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bare: Path
+) -> None:
     """With its virtual environment, whatever the path and the registration say."""
     monkeypatch.setenv("PATH", f"{bare}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CONFIG_HOME", configured(tmp_path / "configuration", str(bare / "python3")))

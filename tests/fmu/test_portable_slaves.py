@@ -36,7 +36,9 @@ def opened(file: Path, host: Host) -> Slave:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_same_bits_as_in_process(name: str, portable: Portable, in_process: Portable, host: Host, beside: Host) -> None:
+def test_the_same_bits_as_in_process(
+    name: str, portable: Portable, in_process: Portable, host: Host, beside: Host
+) -> None:
     outputs, inputs = RUNS[name]
     one, two = opened(portable(name), host), opened(in_process(name), beside)
     rows = [slave.run([0.01] * 50, outputs, inputs) for slave in (one, two)]
@@ -58,7 +60,10 @@ def test_values_of_every_kind(portable: Portable, in_process: Portable, host: Ho
 
 
 def test_what_a_slave_logs_reaches_the_host_with_its_status(portable: Portable, host: Host) -> None:
-    loud, quiet = host.open(portable("every_kind"), "loud").initialize(), host.open(portable("every_kind"), "quiet", logging=False).initialize()
+    loud, quiet = (
+        host.open(portable("every_kind"), "loud").initialize(),
+        host.open(portable("every_kind"), "quiet", logging=False).initialize(),
+    )
     loud.step(0.1)
     assert host.said == "[loud] at 0.100 we are 100% sure\n[loud] this may go wrong"
     quiet.step(0.1)
@@ -112,14 +117,34 @@ def test_the_rules_of_fmi_for_values(portable: Portable, host: Host) -> None:
 
 
 def test_from_a_slaves_file(tmp_path: Path, host: Host) -> None:
-    text = done("portable", SLAVES / "spring.py", *(SLAVES / f for f in FILES["spring"]), "-o", "out", "--call-timeout", "30", folder=tmp_path)
+    text = done(
+        "portable",
+        SLAVES / "spring.py",
+        *(SLAVES / f for f in FILES["spring"]),
+        "-o",
+        "out",
+        "--call-timeout",
+        "30",
+        folder=tmp_path,
+    )
     assert text.startswith("wrote out/Spring.fmu")
     with zipfile.ZipFile(tmp_path / "out" / "Spring.fmu") as archive:
         libraries = {n for n in archive.namelist() if n.startswith("binaries/")}
     assert libraries == {"binaries/linux64/Spring.so", "binaries/win64/Spring.dll", "binaries/darwin64/Spring.dylib"}
     assert opened(tmp_path / "out" / "Spring.fmu", host)["position"] == 0.1
-    done("portable", SLAVES / "spring.py", *(SLAVES / f for f in FILES["spring"]), "-o", "again", "--call-timeout", "30", folder=tmp_path)
-    assert filecmp.cmp(tmp_path / "out" / "Spring.fmu", tmp_path / "again" / "Spring.fmu", shallow=False), "the same input gives the same bytes"
+    done(
+        "portable",
+        SLAVES / "spring.py",
+        *(SLAVES / f for f in FILES["spring"]),
+        "-o",
+        "again",
+        "--call-timeout",
+        "30",
+        folder=tmp_path,
+    )
+    assert filecmp.cmp(tmp_path / "out" / "Spring.fmu", tmp_path / "again" / "Spring.fmu", shallow=False), (
+        "the same input gives the same bytes"
+    )
 
 
 def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -> None:
@@ -129,7 +154,10 @@ def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -
     assert "wrote Divider.portable.fmu" in done("portable", "Divider.fmu", folder=tmp_path)
     assert original.read_bytes() == before
     description = fmpy.read_model_description(str(tmp_path / "Divider.portable.fmu"))
-    assert description.coSimulation.needsExecutionTool is False and description.guid == fmpy.read_model_description(str(original)).guid
+    assert (
+        description.coSimulation.needsExecutionTool is False
+        and description.guid == fmpy.read_model_description(str(original)).guid
+    )
     first = (tmp_path / "Divider.portable.fmu").read_bytes()
     done("portable", "Divider.portable.fmu", "-o", "again", folder=tmp_path)
     assert (tmp_path / "again" / "Divider.portable.fmu").read_bytes() == first
@@ -146,6 +174,18 @@ def test_what_cannot_be_made_portable(tmp_path: Path, in_process: Portable) -> N
     refused("portable", "other.fmu", folder=tmp_path, words=("was not made with pythonfmu", "slavemodule.txt"))
     refused("portable", "empty.py", folder=tmp_path, words=("pythonfmu cannot build empty.py", "Fmi2Slave"))
     refused("portable", "Divider.fmu", "helper.py", folder=tmp_path, words=("slave's file",))
-    refused("portable", "Divider.fmu", "--call-timeout", "-1", folder=tmp_path, words=("call timeout -1 s", "greater than 0"))
+    refused(
+        "portable",
+        "Divider.fmu",
+        "--call-timeout",
+        "-1",
+        folder=tmp_path,
+        words=("call timeout -1 s", "greater than 0"),
+    )
     shutil.copy(tmp_path / "empty.py", tmp_path / "mechfmu_child.py")
-    refused("portable", "mechfmu_child.py", folder=tmp_path, words=("mechfmu_child.py cannot go into a portable FMU", "rename"))
+    refused(
+        "portable",
+        "mechfmu_child.py",
+        folder=tmp_path,
+        words=("mechfmu_child.py cannot go into a portable FMU", "rename"),
+    )

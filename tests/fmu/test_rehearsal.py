@@ -86,23 +86,33 @@ def test_feet_that_land_one_after_the_other(imported: Load, solver: str) -> None
     run, wanted = VariableStep(solver, tolerance).run(fmu, job), reference(fmu, job)
     assert [run[name] for name in ("phase", "events")] == [wanted[name] for name in ("phase", "events")]
     motion = ("hip.x", "hip.y", "energy.dissipated")
-    assert [run[name] for name in motion] == pytest.approx([wanted[name] for name in motion], abs=HOST_GLOBAL_ERROR[solver] * tolerance + REFERENCE_ERROR)
+    assert [run[name] for name in motion] == pytest.approx(
+        [wanted[name] for name in motion], abs=HOST_GLOBAL_ERROR[solver] * tolerance + REFERENCE_ERROR
+    )
 
 
 @pytest.mark.parametrize("solver", HOST_GLOBAL_ERROR)
-@pytest.mark.parametrize("start", ({"link[1].angle_start": 1.34}, {"hip.velocity_x_start": 0.5, "link[2].angle_start": 1.2}), ids=("tilted", "running"))
+@pytest.mark.parametrize(
+    "start",
+    ({"link[1].angle_start": 1.34}, {"hip.velocity_x_start": 0.5, "link[2].angle_start": 1.2}),
+    ids=("tilted", "running"),
+)
 def test_no_foot_sinks_into_the_ground_in_a_coarse_host(imported: Load, solver: str, start: dict[str, float]) -> None:
     """With errors of this size a foot is at the ground while it rises, and is caught when it no longer does."""
     fmu, tolerance = imported("exoskeleton"), 1e-4
     job = replace(job_of(fmu.description), parameters=(*start.items(), ("ground.falls_end", 0.0)))
     run, wanted = VariableStep(solver, tolerance).run(fmu, job), reference(fmu, job)
     assert abs(run["events"] - wanted["events"]) <= 2
-    assert [run[f"foot[{b}].gap"] for b in (1, 2)] == pytest.approx([wanted[f"foot[{b}].gap"] for b in (1, 2)], abs=2e-4)
+    assert [run[f"foot[{b}].gap"] for b in (1, 2)] == pytest.approx(
+        [wanted[f"foot[{b}].gap"] for b in (1, 2)], abs=2e-4
+    )
 
 
 @every_mechanism
 @pytest.mark.parametrize("solver", ("LSODA", "RK45"))
-def test_the_default_experiment_has_at_most_one_step_event_per_second(imported: Load, solver: str, mechanism: str) -> None:
+def test_the_default_experiment_has_at_most_one_step_event_per_second(
+    imported: Load, solver: str, mechanism: str
+) -> None:
     fmu = imported(mechanism)
     job = Job(fmu.description.stop, fmu.description.step)
     assert VariableStep(solver).run(fmu, job).step_events <= ceil(STEP_EVENTS_PER_SECOND * job.stop)
@@ -113,8 +123,9 @@ def test_step_events_do_not_make_the_result_worse(imported: Load, mechanism: str
     fmu = imported(mechanism)
     job = job_of(fmu.description, ramps(fmu.description))
     honoured, ignored = (
-        difference(fmu, VariableStep("LSODA", 1e-6, honour).run(fmu, job), reference(fmu, job)).error for honour in (True, False)
-    )  # fmt: skip
+        difference(fmu, VariableStep("LSODA", 1e-6, honour).run(fmu, job), reference(fmu, job)).error
+        for honour in (True, False)
+    )
     assert honoured < SAME_ERROR * ignored + REFERENCE_ERROR
 
 
@@ -130,7 +141,9 @@ def test_openmodelica_finds_no_independent_variable(imported: Load, mechanism: s
 @every_mechanism
 def test_openmodelica_can_set_every_parameter(imported: Load, mechanism: str) -> None:
     """Its import block has no setter for enumerations, and libcosim ignores them."""
-    assert not [v.name for v in imported(mechanism).description.of("parameter") if v.kind not in ("Real", "Integer", "Boolean")]
+    assert not [
+        v.name for v in imported(mechanism).description.of("parameter") if v.kind not in ("Real", "Integer", "Boolean")
+    ]
 
 
 @every_mechanism
@@ -139,7 +152,9 @@ def test_start_values_set_by_openmodelica_act(imported: Load, mechanism: str) ->
     fmu = imported(mechanism)
     plain = replace(job_of(fmu.description, ramps(fmu.description)), stop=0.1)
     other = with_other_start(fmu.description, plain)
-    assert difference(fmu, reference(fmu, other), reference(fmu, plain)).error > 1e-3, "the other start values make a difference"
+    assert difference(fmu, reference(fmu, other), reference(fmu, plain)).error > 1e-3, (
+        "the other start values make a difference"
+    )
     outcome = rehearse(OpenModelica(), fmu, other)
     assert not outcome.complaint, outcome.complaint
 
@@ -200,7 +215,9 @@ def test_fast_restart_takes_new_parameters(imported: Load, mechanism: str) -> No
 # --- the hosts themselves -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", [h for h in HOSTS if h.name not in ("Simulink", "OMSimulator", "MasterSim")], ids=lambda host: host.name)
+@pytest.mark.parametrize(
+    "host", [h for h in HOSTS if h.name not in ("Simulink", "OMSimulator", "MasterSim")], ids=lambda host: host.name
+)
 def test_a_host_finds_the_impacts_of_a_ball(native: Native, host: Host) -> None:
     ball = extra("bouncing_ball")
     outcome = rehearse(host, ImportedFmu(ball, native.binary(ball)), Job(1.2, 0.01))
@@ -230,14 +247,26 @@ def test_chattering_is_told() -> None:
 
 
 def test_the_table_tells_errors_and_failures() -> None:
-    text = table([Outcome("A", "Arm", 2.04e-7, ""), Outcome("B", "Arm", float("inf"), "refused"), Outcome("A", "Cart", 0.0, "")])
-    assert text.splitlines() == ["| mechanism | A | B |", "| --- | --- | --- |", "| Arm | 2e-07 | fails |", "| Cart | exact |  |", "", "- Arm in B: refused"]
+    text = table(
+        [Outcome("A", "Arm", 2.04e-7, ""), Outcome("B", "Arm", float("inf"), "refused"), Outcome("A", "Cart", 0.0, "")]
+    )
+    assert text.splitlines() == [
+        "| mechanism | A | B |",
+        "| --- | --- | --- |",
+        "| Arm | 2e-07 | fails |",
+        "| Cart | exact |  |",
+        "",
+        "- Arm in B: refused",
+    ]
 
 
 def test_the_tables_in_the_documentation_have_every_host_and_mechanism() -> None:
     """`python tests/rehearsal_hosts.py` prints them."""
     page = (DOCS / "hosts.md").read_text(encoding="utf-8")
     names = [ROBOT.stem if name == ROBOT.stem else mechanisms.find(name)().name for name in MECHANISMS]
-    assert f"| {' | '.join(['mechanism', *(host.name for host in HOSTS)])} |" in page and f"| {' | '.join(['tolerance', *EVENT_HOSTS])} |" in page
+    assert (
+        f"| {' | '.join(['mechanism', *(host.name for host in HOSTS)])} |" in page
+        and f"| {' | '.join(['tolerance', *EVENT_HOSTS])} |" in page
+    )
     assert all(f"\n| {name} | " in page for name in (*names, *(f"{tolerance:.0e}" for tolerance in TOLERANCES)))
     assert "failed" not in page.split("## Rehearsals")[1]

@@ -35,16 +35,34 @@ CART_NAMES = {
     "l1": "geometry.front", "l2": "geometry.rear", "h": "geometry.half_track",
 }  # fmt: skip
 GUIDANCE_NAMES = {
-    "K": "guidance.gain", "vc": "guidance.cruise_speed", "d": "guidance.influence", "eps": "guidance.smoothing", "beta": "guidance.swirl",
+    "K": "guidance.gain",
+    "vc": "guidance.cruise_speed",
+    "d": "guidance.influence",
+    "eps": "guidance.smoothing",
+    "beta": "guidance.swirl",
     "kout": "guidance.push_out",
-}  # fmt: skip
-GAIN_NAMES = {"k0": "constraint.k0", "k1": "constraint.k1", "kz": "constraint.kz", "eps_s": "constraint.damping", "kd": "constraint.rate_gain"}
+}
+GAIN_NAMES = {
+    "k0": "constraint.k0",
+    "k1": "constraint.k1",
+    "kz": "constraint.kz",
+    "eps_s": "constraint.damping",
+    "kd": "constraint.rate_gain",
+}
 OBSTACLE_NAMES = {
     "cx": "x", "cy": "y", "vx": "velocity_x", "vy": "velocity_y", "theta": "angle", "omega": "rotation_rate", "a": "semi_axis_a", "b": "semi_axis_b",
     "chi": "side",
 }  # fmt: skip
 Q = ("pose.x", "pose.y", "steering.angle", "pose.heading", "wheel.front_angle", "wheel.left_angle", "wheel.right_angle")
-DQ = ("pose.velocity_x", "pose.velocity_y", "steering.rate", "yaw_rate", "wheel.front_rate", "wheel.left_rate", "wheel.right_rate")
+DQ = (
+    "pose.velocity_x",
+    "pose.velocity_y",
+    "steering.rate",
+    "yaw_rate",
+    "wheel.front_rate",
+    "wheel.left_rate",
+    "wheel.right_rate",
+)
 NU = {"rigid": ("front.speed", "steering.rate"), "free": ("rear.speed", "yaw_rate", "steering.rate")}
 TORQUES = ("wheel.left_torque", "wheel.right_torque", "steering.torque")
 REQUESTED = tuple(f"{name}_requested" for name in TORQUES)
@@ -66,7 +84,9 @@ def scenario_inputs(scenario: Mapping[str, Any], t: float = 0.0) -> dict[str, fl
     found |= {"target.velocity_x": target["vx"], "target.velocity_y": target["vy"]}
     for i, o in enumerate(scenario["obstacles"], start=1):
         now = {**o, "cx": o["cx"] + o["vx"] * t, "cy": o["cy"] + o["vy"] * t, "theta": o["theta"] + o["omega"] * t}
-        found |= {f"obstacle[{i}].{name}": now[key] for key, name in OBSTACLE_NAMES.items()} | {f"obstacle[{i}].active": 1.0}
+        found |= {f"obstacle[{i}].{name}": now[key] for key, name in OBSTACLE_NAMES.items()} | {
+            f"obstacle[{i}].active": 1.0
+        }
     return found
 
 
@@ -86,11 +106,15 @@ def default_constants(**changes: float):
     return constants_of(Cart(*(parameters[name] for name in Cart._fields)))
 
 
-def field_on_jets(field: Callable[..., Any], target: Target, obstacles: list[Obstacle], *parameters: Any) -> Callable[..., Any]:
+def field_on_jets(
+    field: Callable[..., Any], target: Target, obstacles: list[Obstacle], *parameters: Any
+) -> Callable[..., Any]:
     """field(x, y, t) for a program, with t counted from now."""
     T, O = constants(target), [constants(o) for o in obstacles]
     wrapped = [constants(p) if isinstance(p, tuple) else constant(p) for p in parameters]
-    return lambda x, y, t: field(x, y, T._replace(x=t * T.vx + T.x, y=t * T.vy + T.y), [o.after(t) for o in O], *wrapped)
+    return lambda x, y, t: field(
+        x, y, T._replace(x=t * T.vx + T.x, y=t * T.vy + T.y), [o.after(t) for o in O], *wrapped
+    )
 
 
 # --- mechanisms, evaluated --------------------------------------------------------------------------------------------------
@@ -106,7 +130,9 @@ def engine_of(name: str, mechanism: Mechanism):
     return _engine(name, type(mechanism), tuple(mechanism.options.items()))
 
 
-def evaluated(mechanism: Mechanism, start: Mapping[str, float], name: str = "casadi", t: float = 0.0) -> dict[str, float]:
+def evaluated(
+    mechanism: Mechanism, start: Mapping[str, float], name: str = "casadi", t: float = 0.0
+) -> dict[str, float]:
     """States, outputs and derivatives at the start, by name."""
     _, x, d, u, p = mechanism.start(start)
     e = engine_of(name, mechanism)
@@ -121,7 +147,9 @@ class Loop:
                  cart: Mapping[str, float] | None = None, law: str | None = None, engine_name: str = "casadi"):  # fmt: skip
         self.scenario, cart = scenario, cart or {}
         self.plant = WheeledCart(front=front)
-        self.controller = CartController(front=law or ("free" if front == "free" else "rigid"), obstacles=len(scenario["obstacles"]))
+        self.controller = CartController(
+            front=law or ("free" if front == "free" else "rigid"), obstacles=len(scenario["obstacles"])
+        )
         self._plant, self._controller = engine_of(engine_name, self.plant), engine_of(engine_name, self.controller)
         _, self.x, self.d, self.u, self.p = self.plant.start({**cart, **start})
         _, _, _, self.uc, self.pc = self.controller.start({**cart, **control, **scenario_inputs(scenario)})
@@ -130,7 +158,9 @@ class Loop:
         self._outputs = [(inputs[s.name], s.index) for s in self.plant.table.of("output") if s.name in inputs]
         self._torques = [(self.plant.table.by_name[n].index, self.controller.table.by_name[n].index) for n in TORQUES]
         who = ["target", *(f"obstacle[{i}]" for i in range(1, len(scenario["obstacles"]) + 1))]
-        moving = [(f"{w}.{axis}", f"{w}.velocity_{axis}") for w in who for axis in "xy"] + [(f"{w}.angle", f"{w}.rotation_rate") for w in who[1:]]
+        moving = [(f"{w}.{axis}", f"{w}.velocity_{axis}") for w in who for axis in "xy"] + [
+            (f"{w}.angle", f"{w}.rotation_rate") for w in who[1:]
+        ]
         self._moving = [(inputs[position], inputs[rate]) for position, rate in moving]
 
     def control(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -159,7 +189,12 @@ class Loop:
         assert solution.success, solution.message
         controls = np.array([self.control(t, x) for t, x in zip(times, solution.y.T, strict=True)])
         plant = {s.name: solution.y[s.index] for s in self.plant.table.of("state")}
-        return SimpleNamespace(t=times, x=solution.y, plant=plant, control={s.name: controls[:, s.index] for s in self.controller.table.of("output")})
+        return SimpleNamespace(
+            t=times,
+            x=solution.y,
+            plant=plant,
+            control={s.name: controls[:, s.index] for s in self.controller.table.of("output")},
+        )
 
 
 def golden_loop(front: str = "rigid", **control: float) -> Loop:

@@ -29,7 +29,12 @@ class Scenarios:
         return T._replace(x=T.x + t * T.vx, y=T.y + t * T.vy), [o.after(t) for o in self.obstacles]
 
     def chosen(self, which: np.ndarray) -> Scenarios:
-        return Scenarios(self.x[which], self.y[which], Target(*(v[which] for v in self.target)), [Obstacle(*(v[which] for v in o)) for o in self.obstacles])
+        return Scenarios(
+            self.x[which],
+            self.y[which],
+            Target(*(v[which] for v in self.target)),
+            [Obstacle(*(v[which] for v in o)) for o in self.obstacles],
+        )
 
 
 def random_scenarios(
@@ -60,8 +65,13 @@ def random_scenarios(
         kept.append(all_of_them.chosen(np.flatnonzero(good)))
         found += len(kept[-1])
     target = Target(*(np.concatenate(v) for v in zip(*(k.target for k in kept), strict=True)))
-    make = [Obstacle(*(np.concatenate(v) for v in zip(*(k.obstacles[i] for k in kept), strict=True))) for i in range(obstacles)]
-    return Scenarios(np.concatenate([k.x for k in kept]), np.concatenate([k.y for k in kept]), target, make).chosen(np.arange(n))
+    make = [
+        Obstacle(*(np.concatenate(v) for v in zip(*(k.obstacles[i] for k in kept), strict=True)))
+        for i in range(obstacles)
+    ]
+    return Scenarios(np.concatenate([k.x for k in kept]), np.concatenate([k.y for k in kept]), target, make).chosen(
+        np.arange(n)
+    )
 
 
 def follow_field(s: Scenarios, g: Guidance, stop: float, dt: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +94,14 @@ def follow_field(s: Scenarios, g: Guidance, stop: float, dt: float = 0.05) -> tu
     return clearance, np.hypot(x - T.x, y - T.y)
 
 
-def drive(s: Scenarios, settings: dict[str, np.ndarray | float], heading: np.ndarray, steering: np.ndarray, stop: float, h: float = 0.02):
+def drive(
+    s: Scenarios,
+    settings: dict[str, np.ndarray | float],
+    heading: np.ndarray,
+    steering: np.ndarray,
+    stop: float,
+    h: float = 0.02,
+):
     """Plant and controller, torques held over h; both are the recorded equations of the mechanisms, evaluated for all scenarios at once.
 
     Smallest clearance, distance from the target at the end, and the largest value of each flag.
@@ -101,9 +118,13 @@ def drive(s: Scenarios, settings: dict[str, np.ndarray | float], heading: np.nda
     for name, value in {"pose.x": s.x, "pose.y": s.y, "pose.heading": heading, "steering.angle": steering}.items():
         x[tp.by_name[name].index] = value
     measured = [
-        (tc.by_name[name].index, tp.by_name[name].index) for name in ("pose.x", "pose.y", "pose.heading", "steering.angle", "steering.rate", "front.speed")
+        (tc.by_name[name].index, tp.by_name[name].index)
+        for name in ("pose.x", "pose.y", "pose.heading", "steering.angle", "steering.rate", "front.speed")
     ]
-    torques = [(tp.by_name[name].index, tc.by_name[name].index) for name in ("wheel.left_torque", "wheel.right_torque", "steering.torque")]
+    torques = [
+        (tp.by_name[name].index, tc.by_name[name].index)
+        for name in ("wheel.left_torque", "wheel.right_torque", "steering.torque")
+    ]
     words = {"x": "x", "y": "y", "vx": "velocity_x", "vy": "velocity_y", "angle": "angle", "rate": "rotation_rate", "a": "semi_axis_a", "b": "semi_axis_b",
              "side": "side", "active": "active"}  # fmt: skip
     flags = ("inside_obstacle", "overlapping_obstacles", "target_blocked", "influence_short", "saturated")

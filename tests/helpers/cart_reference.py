@@ -20,7 +20,14 @@ def mass_matrix(q: np.ndarray, p: dict[str, float]) -> np.ndarray:
 
 def rolling_matrix(q: np.ndarray, p: dict[str, float]) -> np.ndarray:
     """Jc of Jc q' = 0: front forward, rear left, rear right, front sideways, rear sideways."""
-    s3, c3, s4, c4, sf, cf = np.sin(q[2]), np.cos(q[2]), np.sin(q[3]), np.cos(q[3]), np.sin(q[2] + q[3]), np.cos(q[2] + q[3])
+    s3, c3, s4, c4, sf, cf = (
+        np.sin(q[2]),
+        np.cos(q[2]),
+        np.sin(q[3]),
+        np.cos(q[3]),
+        np.sin(q[2] + q[3]),
+        np.cos(q[2] + q[3]),
+    )
     r, h = p["r"], p["h"]
     return np.array([
         [cf, sf, 0, p["l1"] * s3, -r, 0, 0], [c4, s4, 0, -h, 0, -r, 0], [c4, s4, 0, h, 0, 0, -r], [sf, -cf, 0, -p["l1"] * c3, 0, 0, 0],
@@ -28,7 +35,9 @@ def rolling_matrix(q: np.ndarray, p: dict[str, float]) -> np.ndarray:
     ])  # fmt: skip
 
 
-def accelerations(q: np.ndarray, dq: np.ndarray, tau: np.ndarray, p: dict[str, float], rows: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def accelerations(
+    q: np.ndarray, dq: np.ndarray, tau: np.ndarray, p: dict[str, float], rows: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
     """q'' and multipliers of M q'' + h = tau + Jc^T lambda, Jc q'' + Jc' q' = 0."""
     M, Jc = mass_matrix(q, p), rolling_matrix(q, p)[list(rows)]
     mu = p["m1"] * (p["l1"] - 2 * p["l2"])
@@ -50,7 +59,12 @@ class Voronets:
         L = p["l1"] + p["l2"]
         s4, c4 = casadi.sin(q4), casadi.cos(q4)
         v, om = c4 * dx[0] + s4 * dx[1], (c4 * dx[1] - s4 * dx[0]) / p["l2"]
-        followers = casadi.vertcat(om, (v * casadi.cos(q3) + L * om * casadi.sin(q3)) / p["r"], (v - p["h"] * om) / p["r"], (v + p["h"] * om) / p["r"])
+        followers = casadi.vertcat(
+            om,
+            (v * casadi.cos(q3) + L * om * casadi.sin(q3)) / p["r"],
+            (v - p["h"] * om) / p["r"],
+            (v + p["h"] * om) / p["r"],
+        )
         b = casadi.jacobian(followers, dx)  # rows: q4 .. q7
         dq = casadi.SX.sym("dq", 7)
         mu = p["m1"] * (p["l1"] - 2 * p["l2"])
@@ -75,7 +89,9 @@ class Voronets:
             slope = casadi.SX.zeros(3, 3)  # d b_i / d x_j, through q3 and q4
             for i in range(3):
                 for j in range(3):
-                    slope[i, j] = casadi.jacobian(b[nu, i], q4) * b[0, j] + (casadi.jacobian(b[nu, i], q3) if j == 2 else 0)
+                    slope[i, j] = casadi.jacobian(b[nu, i], q4) * b[0, j] + (
+                        casadi.jacobian(b[nu, i], q3) if j == 2 else 0
+                    )
             gyroscopic += theta[nu] * casadi.mtimes(slope - slope.T, dx)
         by_x = casadi.vertcat(0, 0, casadi.jacobian(reduced, q3))
         self.bias = rate - by_x - b[0, :].T * by_q4 - gyroscopic

@@ -43,12 +43,21 @@ def general_parameters(chain: LinkChain, seed: int) -> dict[str, float]:
     random = np.random.default_rng(seed)
     n = chain.links
     ranges = {
-        "link[{k}].length": (0.5 / n, 1.5 / n), "link[{k}].com": (0.2 / n, 0.7 / n), "link[{k}].mass": (5.0 / n, 15.0 / n),
-        "link[{k}].inertia": (0.5 / n**3, 1.5 / n**3), "joint[{k}].stiffness": (1.0, 8.0), "joint[{k}].rest_angle": (-0.5, 0.5),
-        "joint[{k}].damping": (0.02, 0.1), "joint[{k}].friction": (0.05, 0.3), "joint[{k}].friction_speed": (0.2, 0.5),
-        "joint[{k}].angle_start": (-0.8, 0.8), "joint[{k}].rate_start": (-1.0, 1.0),
-    }  # fmt: skip
-    return {name.format(k=k): float(random.uniform(*limits)) for name, limits in ranges.items() for k in range(1, n + 1)}
+        "link[{k}].length": (0.5 / n, 1.5 / n),
+        "link[{k}].com": (0.2 / n, 0.7 / n),
+        "link[{k}].mass": (5.0 / n, 15.0 / n),
+        "link[{k}].inertia": (0.5 / n**3, 1.5 / n**3),
+        "joint[{k}].stiffness": (1.0, 8.0),
+        "joint[{k}].rest_angle": (-0.5, 0.5),
+        "joint[{k}].damping": (0.02, 0.1),
+        "joint[{k}].friction": (0.05, 0.3),
+        "joint[{k}].friction_speed": (0.2, 0.5),
+        "joint[{k}].angle_start": (-0.8, 0.8),
+        "joint[{k}].rate_start": (-1.0, 1.0),
+    }
+    return {
+        name.format(k=k): float(random.uniform(*limits)) for name, limits in ranges.items() for k in range(1, n + 1)
+    }
 
 
 def general_case(n: int, base: str = "fixed", seed: int = 0) -> Case:

@@ -14,7 +14,9 @@ PAGE = DOCS / "check.md"
 def parts() -> dict[str, str]:
     """Heading of the table -> its rows."""
     return {
-        "| id | rule | FMI 2.0 |\n|---|---|---|\n": "".join(f"| {r.id} | **{r.title}.** {r.text} | {r.section} |\n" for r in RULES),
+        "| id | rule | FMI 2.0 |\n|---|---|---|\n": "".join(
+            f"| {r.id} | **{r.title}.** {r.text} | {r.section} |\n" for r in RULES
+        ),
         "| rule | defect | caught by |\n|---|---|---|\n": "".join(f"{line}\n" for line in table().splitlines()[2:]),
     }
 

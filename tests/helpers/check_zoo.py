@@ -93,7 +93,10 @@ SIMULATION = XML[XML.index("  <CoSimulation") : XML.index("  <UnitDefinitions")]
 
 def variable(name: str, attributes: str, inner: str) -> tuple[str, str]:
     """A replacement that adds a variable at the end."""
-    return "  </ModelVariables>", f'    <ScalarVariable name="{name}" {attributes}>{inner}</ScalarVariable>\n  </ModelVariables>'
+    return (
+        "  </ModelVariables>",
+        f'    <ScalarVariable name="{name}" {attributes}>{inner}</ScalarVariable>\n  </ModelVariables>',
+    )
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,10 @@ def reference_csv(scale: float) -> str:
     """x of the unit: a damped oscillation from x = 1 at rest."""
     k, d = 4.0, 0.3
     w = math.sqrt(k - d * d / 4)
-    rows = [(t, math.exp(-d / 2 * t) * (math.cos(w * t) + d / 2 / w * math.sin(w * t))) for t in (0.01 * i for i in range(101))]
+    rows = [
+        (t, math.exp(-d / 2 * t) * (math.cos(w * t) + d / 2 / w * math.sin(w * t)))
+        for t in (0.01 * i for i in range(101))
+    ]
     return "time,x\n" + "".join(f"{t:.10g},{scale * x:.10g}\n" for t, x in rows)
 
 
@@ -308,7 +314,9 @@ def write_fmu(folder: Path, defect: Defect) -> Path:
     """The FMU with this defect."""
     from mechfmu.codegen.compiler import PLATFORMS, host_platform
 
-    text = {"both": XML, "CoSimulation": XML.replace(EXCHANGE, ""), "ModelExchange": XML.replace(SIMULATION, "")}[defect.kinds]
+    text = {"both": XML, "CoSimulation": XML.replace(EXCHANGE, ""), "ModelExchange": XML.replace(SIMULATION, "")}[
+        defect.kinds
+    ]
     for old, new in defect.xml:
         assert old in text, f"{defect.name}: {old} is not in the model description"
         text = text.replace(old, new)
@@ -318,9 +326,11 @@ def write_fmu(folder: Path, defect: Defect) -> Path:
         binary = binary.replace(PLACE, f"@defect:{defect.binary}".encode().ljust(len(PLACE)))
     place = PLATFORMS[host_platform()]
     files = {
-        "modelDescription.xml": text.encode(), f"binaries/{place.name}/Zoo{place.suffix}": binary, "sources/check_unit.c": (TESTS / "c" / "check_unit.c").read_bytes(),
+        "modelDescription.xml": text.encode(),
+        f"binaries/{place.name}/Zoo{place.suffix}": binary,
+        "sources/check_unit.c": (TESTS / "c" / "check_unit.c").read_bytes(),
         "sources/fmi2.h": (ROOT / "fmu_src" / "fmi" / "fmi2.h").read_bytes(),
-    }  # fmt: skip
+    }
     if defect.change:
         defect.change(files)
     target = folder / f"{defect.rule or 'clean'}_{defect.name}.fmu"

@@ -13,8 +13,13 @@ TIMEOUT = 90  # s: a hang is a failure like any other
 def mechfmu(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
     return subprocess.run(
-        [sys.executable, "-m", "mechfmu", *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT
-    )  # fmt: skip
+        [sys.executable, "-m", "mechfmu", *map(str, arguments)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
 
 
 def done(*arguments: object, folder: Path) -> str:

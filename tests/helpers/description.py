@@ -16,7 +16,9 @@ class Description:
             self.files = archive.namelist()
         self.nodes = list(self.root.iterfind("ModelVariables/ScalarVariable"))
         self.variables = {node.attrib["name"]: node for node in self.nodes}
-        self.typed = {node.attrib["name"]: next(c for c in node if c.tag != "Annotations").attrib for node in self.nodes}
+        self.typed = {
+            node.attrib["name"]: next(c for c in node if c.tag != "Annotations").attrib for node in self.nodes
+        }
 
     def position(self, name: str) -> int:
         return self.nodes.index(self.variables[name]) + 1

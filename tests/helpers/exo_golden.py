@@ -14,7 +14,14 @@ from mechfmu.mechanisms.exoskeleton import recursion as recursion
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 FOLDER = GOLDEN_DATA / "exoskeleton"
-PARAMETERS = {"mass": "m", "com_fraction": "n", "rest_length": "l0", "stiffness": "ks", "damping": "d", "axial_inertia": "ja"}
+PARAMETERS = {
+    "mass": "m",
+    "com_fraction": "n",
+    "rest_length": "l0",
+    "stiffness": "ks",
+    "damping": "d",
+    "axial_inertia": "ja",
+}
 
 
 def load(name: str) -> Any:
@@ -61,19 +68,40 @@ def random_case(limbs: Limbs, random: np.random.Generator, length_inertia: bool 
     n = limbs.n
     m, l0 = random.uniform(3, 30, n), random.uniform(0.2, 1.0, n)
     jr = random.uniform(0.5, 5, n) if length_inertia else np.zeros(n)
-    links = dense.Links(m, random.uniform(0.3, 0.7, n), l0, random.uniform(1e4, 1e5, n), random.uniform(0, 500, n), jr, m / 12)
+    links = dense.Links(
+        m, random.uniform(0.3, 0.7, n), l0, random.uniform(1e4, 1e5, n), random.uniform(0, 500, n), jr, m / 12
+    )
     q = np.concatenate([random.uniform(-1, 1, 2), random.uniform(0.7, 2.4, n)])
     state = dense.State(q, random.uniform(-3, 3, n + 2), l0 * random.uniform(0.9, 1.1, n), random.uniform(-0.7, 0.7, n))
     tau = np.array(limbs.moments(random.uniform(-60, 60, n), random.uniform(-60, 60, 2)))
-    inertia = (np.zeros(n), np.zeros(n)) if length_inertia else (random.uniform(0.1, 2, n), random.uniform(-0.5, 0.5, n))
-    return Case(limbs, links, state, dense.Loads(tau, random.uniform(-200, 200, n), random.uniform(-500, 800, (2, 2)), *inertia), 9.81)
+    inertia = (
+        (np.zeros(n), np.zeros(n)) if length_inertia else (random.uniform(0.1, 2, n), random.uniform(-0.5, 0.5, n))
+    )
+    return Case(
+        limbs,
+        links,
+        state,
+        dense.Loads(tau, random.uniform(-200, 200, n), random.uniform(-500, 800, (2, 2)), *inertia),
+        9.81,
+    )
 
 
 def body(c: Case) -> recursion.Body:
     phi = c.state.q[2:]
     ldd = np.zeros(c.limbs.n) if c.ldd is None else c.ldd
     return recursion.Body(
-        c.links.m, c.limbs.c(c.links.n), c.links.jr, c.links.ja, np.cos(phi), np.sin(phi), c.state.qd[2:], c.state.l, c.state.ld, c.loads.I, c.fixed, ldd
+        c.links.m,
+        c.limbs.c(c.links.n),
+        c.links.jr,
+        c.links.ja,
+        np.cos(phi),
+        np.sin(phi),
+        c.state.qd[2:],
+        c.state.l,
+        c.state.ld,
+        c.loads.I,
+        c.fixed,
+        ldd,
     )
 
 
@@ -133,7 +161,9 @@ def pinned_slow(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray, np.nd
     constraint = np.vstack([J, rows])
     wanted = np.concatenate([-rate, c.ldd[given] if c.ldd is not None else []])
     size = len(wanted)
-    solution = np.linalg.solve(np.block([[mass, -constraint.T], [constraint, np.zeros((size, size))]]), np.concatenate([force, wanted]))
+    solution = np.linalg.solve(
+        np.block([[mass, -constraint.T], [constraint, np.zeros((size, size))]]), np.concatenate([force, wanted])
+    )
     multipliers = solution[len(mass) :]
     axial = np.zeros(c.limbs.n)
     axial[given] = multipliers[len(rate) :]
@@ -158,16 +188,22 @@ def starts(params: Any, q: Any, l: Any, qd: Any = None, ld: Any = None, I0: Any 
     inertia = I0 or params.get("I0")
     if inertia:
         found |= {f"link[{i + 1}].inertia": inertia[i] for i in range(n)}
-    found |= {f"link[{i + 1}].angle_start": q[2 + i] for i in range(n)} | {f"link[{i + 1}].length_start": l[i] for i in range(n)}
+    found |= {f"link[{i + 1}].angle_start": q[2 + i] for i in range(n)} | {
+        f"link[{i + 1}].length_start": l[i] for i in range(n)
+    }
     if qd is not None:
         found |= {"hip.velocity_x_start": qd[0], "hip.velocity_y_start": qd[1]}
-        found |= {f"link[{i + 1}].rate_start": qd[2 + i] for i in range(n)} | {f"link[{i + 1}].length_rate_start": ld[i] for i in range(n)}
+        found |= {f"link[{i + 1}].rate_start": qd[2 + i] for i in range(n)} | {
+            f"link[{i + 1}].length_rate_start": ld[i] for i in range(n)
+        }
     return found
 
 
 def moments(limbs: Limbs, M: Any, MH: Any) -> dict[str, float]:
     """Inputs for hinge moments."""
-    return {f"link[{i + 1}].moment": M[i] for i in range(limbs.n) if i != limbs.k + limbs.p} | {f"hip.moment[{b + 1}]": MH[b] for b in range(2)}
+    return {f"link[{i + 1}].moment": M[i] for i in range(limbs.n) if i != limbs.k + limbs.p} | {
+        f"hip.moment[{b + 1}]": MH[b] for b in range(2)
+    }
 
 
 def state_names(n: int) -> list[str]:
@@ -181,7 +217,12 @@ def state_names(n: int) -> list[str]:
 
 def acceleration_names(n: int) -> list[str]:
     links = range(1, n + 1)
-    return ["hip.acceleration_x", "hip.acceleration_y", *(f"link[{i}].acceleration" for i in links), *(f"link[{i}].length_acceleration" for i in links)]
+    return [
+        "hip.acceleration_x",
+        "hip.acceleration_y",
+        *(f"link[{i}].acceleration" for i in links),
+        *(f"link[{i}].length_acceleration" for i in links),
+    ]
 
 
 REACTIONS = [f"foot[{b}].reaction_{a}" for b in (1, 2) for a in "xy"]

@@ -29,7 +29,9 @@ class Host:
     """A process that runs FMUs. A crash in it fails the test that caused it, and no other."""
 
     def __init__(self, folder: Path):
-        self._process = subprocess.Popen([sys.executable, HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, text=True)
+        self._process = subprocess.Popen(
+            [sys.executable, HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, text=True
+        )
         self.said = ""  # by the FMU, during the last call
         self.died = False
         self._open: list[Slave] = []
@@ -53,7 +55,9 @@ class Host:
             line = ""
         if not line:
             self.died = True
-            raise AssertionError(f"the process that runs the FMU died (exit status {self._process.wait()}) during {do} {request}")
+            raise AssertionError(
+                f"the process that runs the FMU died (exit status {self._process.wait()}) during {do} {request}"
+            )
         answer = json.loads(line)
         self.said = "\n".join(filter(None, (answer.get("problem"), answer["said"])))
         if answer["status"] > 1:
@@ -72,7 +76,9 @@ class Host:
     def close(self) -> None:
         """Ends the process; an FMU that makes it crash on the way out fails the test."""
         self._process.communicate(timeout=60)
-        assert self._process.returncode == 0, f"the process that ran the FMU ended with status {self._process.returncode}"
+        assert self._process.returncode == 0, (
+            f"the process that ran the FMU ended with status {self._process.returncode}"
+        )
 
     def kill(self) -> None:
         """For the end of a test, whatever happened in it."""
@@ -133,7 +139,9 @@ class Slave:
         self.t = t
         return self
 
-    def initialize(self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0) -> Slave:
+    def initialize(
+        self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0
+    ) -> Slave:
         self.enter(start, tolerance, t).call("exitInitializationMode")
         return self
 
@@ -142,12 +150,20 @@ class Slave:
         self.call("doStep", self.t if t is None else t, h)
         self.t += h
 
-    def run(self, steps: Sequence[float], outputs: Sequence[str], inputs: Mapping[str, Sequence[float]] | None = None) -> np.ndarray:
+    def run(
+        self, steps: Sequence[float], outputs: Sequence[str], inputs: Mapping[str, Sequence[float]] | None = None
+    ) -> np.ndarray:
         """Many steps; one row of outputs after each. inputs[name][i] is held over step i."""
         inputs = inputs or {}
         values = np.array(list(inputs.values()), dtype=float).T.tolist()
-        rows = self._ask("run", t=self.t, steps=list(steps), outputs=[self.references[n] for n in outputs],
-                         inputs=[self.references[n] for n in inputs], values=values)  # fmt: skip
+        rows = self._ask(
+            "run",
+            t=self.t,
+            steps=list(steps),
+            outputs=[self.references[n] for n in outputs],
+            inputs=[self.references[n] for n in inputs],
+            values=values,
+        )
         for h in steps:
             self.t += h
         return np.array(rows)

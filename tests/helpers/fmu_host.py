@@ -73,14 +73,19 @@ def open_(fmu: str, name: str, logging: bool, guid: str | None) -> dict[str, Any
         extracted[fmu] = fmu if os.path.isdir(fmu) else fmpy.extract(fmu)  # noqa: PTH112
     description = fmpy.read_model_description(extracted[fmu])
     slave = FMU2Slave(
-        guid=guid or description.guid, unzipDirectory=extracted[fmu], modelIdentifier=description.coSimulation.modelIdentifier, instanceName=name
-    )  # fmt: skip
+        guid=guid or description.guid,
+        unzipDirectory=extracted[fmu],
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName=name,
+    )
     slave.instantiate(callbacks=callbacks(), loggingOn=logging)
     slaves[number := next(numbers)] = slave
     return dict(slave=number, variables={v.name: (v.valueReference, v.type) for v in description.modelVariables})
 
 
-def run(slave: int, t: float, steps: list[float], outputs: list[int], inputs: list[int], values: list[list[float]]) -> list[list[float]]:
+def run(
+    slave: int, t: float, steps: list[float], outputs: list[int], inputs: list[int], values: list[list[float]]
+) -> list[list[float]]:
     """Steps of the given sizes; before step i the inputs get values[i]. The outputs after every step."""
     rows = []
     for i, h in enumerate(steps):
@@ -127,7 +132,9 @@ def free(slave: int) -> None:
     slaves.pop(slave).freeInstance()
 
 
-FUNCTIONS = {f.__name__.rstrip("_"): f for f in (open_, run, call, save, restore, forget, to_bytes, from_bytes, discarded, free)}
+FUNCTIONS = {
+    f.__name__.rstrip("_"): f for f in (open_, run, call, save, restore, forget, to_bytes, from_bytes, discarded, free)
+}
 
 for line in sys.stdin:
     request = json.loads(line)

@@ -25,7 +25,12 @@ dice = random.Random(12)
 
 def run() -> bool:
     """Until the process dies: whether the host was told that it did."""
-    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName="a")
+    slave = FMU2Slave(
+        guid=description.guid,
+        unzipDirectory=folder,
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="a",
+    )
     slave.instantiate(loggingOn=False)
     slave.setupExperiment()
     slave.enterInitializationMode()

@@ -45,7 +45,9 @@ class Browser:
         self.profile.cleanup()
 
     def size(self, width: int, height: int) -> None:
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", dict(width=width, height=height, deviceScaleFactor=1, mobile=False))
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+        )
 
     def open(self, file: Path) -> None:
         self.driver.get("about:blank")

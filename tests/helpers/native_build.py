@@ -41,7 +41,9 @@ def tool(name: str) -> str:
     """The path of a program that this proof needs. Where it is missing the test is skipped and says how to get it; with CI set it fails."""
     found = shutil.which(name)
     if not found:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{name} is missing, so this is not proved here: {HOW_TO_INSTALL[name]}")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            f"{name} is missing, so this is not proved here: {HOW_TO_INSTALL[name]}"
+        )
     return found
 
 
@@ -71,7 +73,9 @@ def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:
 def run(command: Sequence[str | Path], timeout: float = 300, **how: object) -> subprocess.CompletedProcess[str]:
     """A program that must end with 0."""
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, **how)  # type: ignore[call-overload]
-    assert done.returncode == 0, f"{' '.join(map(str, command))[:500]}\nexit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, command))[:500]}\nexit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+    )
     return done
 
 
@@ -91,9 +95,20 @@ class Native:
     def __init__(self, store: Path):
         self.store = store
 
-    def fmu(self, mechanism: Mechanism, platforms: Sequence[str] | None = None, compiler: str | None = None, start: Mapping[str, float] | None = None) -> Path:
+    def fmu(
+        self,
+        mechanism: Mechanism,
+        platforms: Sequence[str] | None = None,
+        compiler: str | None = None,
+        start: Mapping[str, float] | None = None,
+    ) -> Path:
         """The FMU file."""
-        parts = [repr(mechanism), *(platforms or ()), *filter(None, [compiler]), *(f"{k}={v}" for k, v in (start or {}).items())]
+        parts = [
+            repr(mechanism),
+            *(platforms or ()),
+            *filter(None, [compiler]),
+            *(f"{k}={v}" for k, v in (start or {}).items()),
+        ]
 
         def make(folder: Path) -> None:
             build(mechanism, folder, kind="native", platforms=platforms, compiler=compiler, start=start)
@@ -122,7 +137,9 @@ class Native:
     def sources(self, mechanism: Mechanism) -> Path:
         return self.folder(self.fmu(mechanism)) / "sources"
 
-    def program(self, name: str, sources: Sequence[Path], flags: Sequence[str] = (), compiler: Sequence[str] | None = None) -> Path:
+    def program(
+        self, name: str, sources: Sequence[Path], flags: Sequence[str] = (), compiler: Sequence[str] | None = None
+    ) -> Path:
         """An executable or library made of C files, with gcc unless said otherwise."""
 
         def make(folder: Path) -> None:

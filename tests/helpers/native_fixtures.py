@@ -24,7 +24,13 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
 def wine(tmp_path_factory: pytest.TempPathFactory):
     """Runs a Windows program; everything Wine keeps is in a temporary folder."""
     program = tool("wine")
-    environment = {**os.environ, "WINEPREFIX": str(tmp_path_factory.mktemp("wine")), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=", "DISPLAY": ""}
+    environment = {
+        **os.environ,
+        "WINEPREFIX": str(tmp_path_factory.mktemp("wine")),
+        "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml=",
+        "DISPLAY": "",
+    }
     try:
         yield lambda *command: run([program, *command], env=environment, timeout=300)
     finally:

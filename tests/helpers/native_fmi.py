@@ -20,18 +20,34 @@ MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
 LOGGER = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 
-REALS, REFERENCES, INTEGERS, STRINGS, STATE = POINTER(c_double), POINTER(c_uint), POINTER(c_int), POINTER(c_char_p), POINTER(c_void_p)
+REALS, REFERENCES, INTEGERS, STRINGS, STATE = (
+    POINTER(c_double),
+    POINTER(c_uint),
+    POINTER(c_int),
+    POINTER(c_char_p),
+    POINTER(c_void_p),
+)
 
 
 class Callbacks(ctypes.Structure):
-    _fields_ = [("logger", LOGGER), ("allocate", c_void_p), ("free", c_void_p), ("finished", c_void_p), ("environment", c_void_p)]
+    _fields_ = [
+        ("logger", LOGGER),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("finished", c_void_p),
+        ("environment", c_void_p),
+    ]
 
 
 class EventInfo(ctypes.Structure):
     _fields_ = [
-        ("newDiscreteStatesNeeded", c_int), ("terminateSimulation", c_int), ("nominalsOfContinuousStatesChanged", c_int),
-        ("valuesOfContinuousStatesChanged", c_int), ("nextEventTimeDefined", c_int), ("nextEventTime", c_double),
-    ]  # fmt: skip
+        ("newDiscreteStatesNeeded", c_int),
+        ("terminateSimulation", c_int),
+        ("nominalsOfContinuousStatesChanged", c_int),
+        ("valuesOfContinuousStatesChanged", c_int),
+        ("nextEventTimeDefined", c_int),
+        ("nextEventTime", c_double),
+    ]
 
 
 # the arguments of every function that acts on an instance, after the instance itself
@@ -42,8 +58,11 @@ FUNCTIONS: dict[str, list[Any]] = {
     "fmi2ExitInitializationMode": [],
     "fmi2Terminate": [],
     "fmi2Reset": [],
-    **{f"fmi2{do}{kind}": [REFERENCES, c_size_t, values] for do in ("Get", "Set")
-       for kind, values in (("Real", REALS), ("Integer", INTEGERS), ("Boolean", INTEGERS), ("String", STRINGS))},
+    **{
+        f"fmi2{do}{kind}": [REFERENCES, c_size_t, values]
+        for do in ("Get", "Set")
+        for kind, values in (("Real", REALS), ("Integer", INTEGERS), ("Boolean", INTEGERS), ("String", STRINGS))
+    },
     "fmi2GetFMUstate": [STATE],
     "fmi2SetFMUstate": [c_void_p],
     "fmi2FreeFMUstate": [STATE],
@@ -70,7 +89,7 @@ FUNCTIONS: dict[str, list[Any]] = {
     "fmi2GetIntegerStatus": [c_int, INTEGERS],
     "fmi2GetBooleanStatus": [c_int, INTEGERS],
     "fmi2GetStringStatus": [c_int, STRINGS],
-}  # fmt: skip
+}
 WITHOUT_INSTANCE = ("fmi2GetTypesPlatform", "fmi2GetVersion", "fmi2Instantiate", "fmi2FreeInstance")
 ALL_FUNCTIONS = (*WITHOUT_INSTANCE, *FUNCTIONS)
 
@@ -119,7 +138,9 @@ class Fmu:
         self.library.fmi2GetVersion.restype = self.library.fmi2GetTypesPlatform.restype = c_char_p
         self.reference = {s.name: i for i, s in enumerate(mechanism.table.scalars)}
 
-    def open(self, kind: int = CO_SIMULATION, name: str = "instance", logging: bool = False, guid: str | None = None) -> Component:
+    def open(
+        self, kind: int = CO_SIMULATION, name: str = "instance", logging: bool = False, guid: str | None = None
+    ) -> Component:
         return Component(self, kind, name, logging, self.guid if guid is None else guid)
 
 
@@ -130,7 +151,9 @@ class Component:
         self.fmu, self.kind, self.t = fmu, kind, 0.0
         self.log: list[tuple[str, int, str, str]] = []  # instance, status, category, message
         self._callbacks = Callbacks(logger=LOGGER(self._message))
-        self.pointer = fmu.library.fmi2Instantiate(name.encode(), kind, guid.encode(), None, byref(self._callbacks), 0, int(logging))
+        self.pointer = fmu.library.fmi2Instantiate(
+            name.encode(), kind, guid.encode(), None, byref(self._callbacks), 0, int(logging)
+        )
         if not self.pointer:
             raise Refused(ERROR, self.said)
 
@@ -184,7 +207,9 @@ class Component:
 
     # --- life -----------------------------------------------------------------------------------------------------------------
 
-    def enter(self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0) -> Component:
+    def enter(
+        self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0
+    ) -> Component:
         """Into Initialization Mode."""
         if start:
             self.set(start)
@@ -193,7 +218,9 @@ class Component:
         self.t = t
         return self
 
-    def initialize(self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0) -> Component:
+    def initialize(
+        self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0
+    ) -> Component:
         self.enter(start, tolerance, t).do("fmi2ExitInitializationMode")
         return self
 

@@ -27,7 +27,10 @@ def text_at(data: bytes, offset: int) -> str:
 def read_elf(data: bytes) -> Library:
     assert data[:6] == b"\x7fELF\x02\x01", "not a 64-bit little-endian ELF file"
     machine = struct.unpack_from("<H", data, 18)[0]
-    table, (entry_size, count, names_index) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<HHH", data, 58)
+    table, (entry_size, count, names_index) = (
+        struct.unpack_from("<Q", data, 40)[0],
+        struct.unpack_from("<HHH", data, 58),
+    )
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * entry_size) for i in range(count)]
     names = sections[names_index][4]
     by_name = {text_at(data, names + s[0]): s for s in sections}

@@ -22,7 +22,14 @@ TANGENT = CFUNCTYPE(None, c_void_p, c_double, POINT, c_double, POINT, POINT)
 
 
 class CProblem(ctypes.Structure):
-    _fields_ = [("n", c_size_t), ("n_guards", c_size_t), ("rates", RATES), ("tangent", TANGENT), ("guards", RATES), ("context", c_void_p)]
+    _fields_ = [
+        ("n", c_size_t),
+        ("n_guards", c_size_t),
+        ("rates", RATES),
+        ("tangent", TANGENT),
+        ("guards", RATES),
+        ("context", c_void_p),
+    ]
 
 
 class CMemory(ctypes.Structure):
@@ -30,7 +37,12 @@ class CMemory(ctypes.Structure):
 
 
 class COptions(ctypes.Structure):
-    _fields_ = [("relative_tolerance", c_double), ("max_step", c_double), ("method", c_int), ("evaluation_limit", c_long)]
+    _fields_ = [
+        ("relative_tolerance", c_double),
+        ("max_step", c_double),
+        ("method", c_int),
+        ("evaluation_limit", c_long),
+    ]
 
 
 Function = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -94,7 +106,18 @@ class Solver:
             POINTER(c_size_t),
             POINTER(c_long),
         ]
-        self._c.access_step.argtypes = [c_void_p, POINTER(CProblem), c_int, c_double, c_double, c_double, POINT, c_size_t, POINT, POINT]
+        self._c.access_step.argtypes = [
+            c_void_p,
+            POINTER(CProblem),
+            c_int,
+            c_double,
+            c_double,
+            c_double,
+            POINT,
+            c_size_t,
+            POINT,
+            POINT,
+        ]
 
     def _room(self, problem: Problem) -> Any:
         size = self._c.access_solver_size(problem.n, problem.c.n_guards)
@@ -113,12 +136,25 @@ class Solver:
                    bool(memory.stiff), memory)  # fmt: skip
 
     def step(
-        self, problem: Problem, implicit: bool, t: float, h: float, x: Sequence[float], inside: Sequence[float] = (), tolerance: float = 1.0
+        self,
+        problem: Problem,
+        implicit: bool,
+        t: float,
+        h: float,
+        x: Sequence[float],
+        inside: Sequence[float] = (),
+        tolerance: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """One step without error control: the new point, the points at t + inside * h, the error estimate in units of the tolerance."""
         n = problem.n
-        point, theta, between = (c_double * n)(*x), (c_double * max(1, len(inside)))(*inside), (c_double * max(1, n * len(inside)))()
-        error = self._c.access_step(self._room(problem), byref(problem.c), int(implicit), t, h, tolerance, point, len(inside), theta, between)
+        point, theta, between = (
+            (c_double * n)(*x),
+            (c_double * max(1, len(inside)))(*inside),
+            (c_double * max(1, n * len(inside)))(),
+        )
+        error = self._c.access_step(
+            self._room(problem), byref(problem.c), int(implicit), t, h, tolerance, point, len(inside), theta, between
+        )
         return np.array(point[:]), np.array(between[: n * len(inside)]).reshape(len(inside), n), error
 
 

@@ -35,7 +35,11 @@ def joint_moments(case: Case) -> np.ndarray:
 def solve(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Joint accelerations, and the force (x, y) and moment of the base on rod 1, for the base's prescribed motion."""
     x, u, p = case.chain.table.x(case.x), case.chain.table.u(case.u), case.chain.table.p(case.p)
-    base = [[x.base_x, x.base_y, x.base_angle], [x.base_vx, x.base_vy, x.base_w], [u.base_ax, u.base_ay, u.base_eps]] if case.chain.moving else [[0.0] * 3] * 3
+    base = (
+        [[x.base_x, x.base_y, x.base_angle], [x.base_vx, x.base_vy, x.base_w], [u.base_ax, u.base_ay, u.base_eps]]
+        if case.chain.moving
+        else [[0.0] * 3] * 3
+    )
     model = model_of(case, driven_base=True)
     tip_at = pinocchio.SE3(np.eye(3), np.array([p.l[-1], 0.0, 0.0]))
     tip = model.addFrame(pinocchio.Frame("tip", model.njoints - 1, 0, tip_at, pinocchio.FrameType.OP_FRAME))

@@ -52,7 +52,10 @@ class PinocchioTree:
         model.gravity = pin.Motion(np.asarray(gravity, float), np.zeros(3))
         at: dict[str, tuple[int, pin.SE3]] = {"": (0, pin.SE3.Identity())}
         if led:
-            at[""] = model.addJoint(0, _joint_model(Joint("base", "free", "base")), pin.SE3.Identity(), "led base"), pin.SE3.Identity()
+            at[""] = (
+                model.addJoint(0, _joint_model(Joint("base", "free", "base")), pin.SE3.Identity(), "led base"),
+                pin.SE3.Identity(),
+            )
             self.quaternions.append(3)
         for joint, body in zip(tree.joints, tree.bodies, strict=True):
             parent, frame = at[joint.parent]
@@ -85,14 +88,29 @@ class PinocchioTree:
         loads[number] = placed.act(pin.Force(frame.rotation.T @ force, frame.rotation.T @ moment))
         return loads
 
-    def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, force: np.ndarray | None = None, moment: np.ndarray | None = None) -> Solved:
+    def solve(
+        self,
+        q: np.ndarray,
+        v: np.ndarray,
+        tau: np.ndarray,
+        force: np.ndarray | None = None,
+        moment: np.ndarray | None = None,
+    ) -> Solved:
         """On a base that stands still."""
         q, v = self._q(q), np.asarray(v, float)
         loads = self._loads(q, np.zeros(3) if force is None else force, np.zeros(3) if moment is None else moment)
         vdot = np.array(pin.aba(self.model, self.data, q, v, np.asarray(tau, float), loads))
         return self._solved(q, v, vdot, loads)
 
-    def led_solve(self, base: tuple[np.ndarray, ...], q: np.ndarray, v: np.ndarray, tau: np.ndarray, force: np.ndarray, moment: np.ndarray) -> Solved:
+    def led_solve(
+        self,
+        base: tuple[np.ndarray, ...],
+        q: np.ndarray,
+        v: np.ndarray,
+        tau: np.ndarray,
+        force: np.ndarray,
+        moment: np.ndarray,
+    ) -> Solved:
         """On a base of given position, quaternion, velocity, angular velocity, acceleration and angular acceleration (world axes)."""
         r, e, rd, w, rdd, eps = (np.asarray(b, float) for b in base)
         q, A = self._q(np.concatenate([r, e, q])), pin.Quaternion(*e).toRotationMatrix()
@@ -102,7 +120,9 @@ class PinocchioTree:
         b = np.array(pin.rnea(self.model, self.data, q, v, none, loads))
         rest = np.array(pin.rnea(self.model, self.data, q, none, none))
         # the mass matrix column by column: crba wants joints in another order
-        M = np.array([np.array(pin.rnea(self.model, self.data, q, none, unit)) - rest for unit in np.eye(self.model.nv)]).T
+        M = np.array(
+            [np.array(pin.rnea(self.model, self.data, q, none, unit)) - rest for unit in np.eye(self.model.nv)]
+        ).T
         vdot = np.linalg.solve(M[6:, 6:], np.asarray(tau, float) - b[6:] - M[6:, :6] @ a_base)
         return self._solved(q, v, np.concatenate([a_base, vdot]), loads)
 

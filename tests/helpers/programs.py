@@ -39,7 +39,9 @@ def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: 
     arguments = [np.ascontiguousarray(np.append(i, 0.0), dtype=float) for i in inputs]
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arguments, *outputs)]
     getattr(library, code.name)(*pointers, ctypes.c_void_p(work.ctypes.data + 8 * beyond))
-    assert (work[:beyond] == 4711.0).all() and (work[beyond + code.work :] == 4711.0).all(), f"{code.name} writes beside its work array"
+    assert (work[:beyond] == 4711.0).all() and (work[beyond + code.work :] == 4711.0).all(), (
+        f"{code.name} writes beside its work array"
+    )
     assert all(np.isnan(o[-1]) for o in outputs)
     return [o[:-1] for o in outputs]
 
@@ -76,7 +78,11 @@ class Writer:
             if choice == 0:
                 stride = int(random.choice([-3, -1, 0, 1, 1, 2]))
                 low = random.integers(0, self.size - 3 * turns)
-                return INPUT + int(random.integers(0, 2)), int(low if stride >= 0 else low - stride * (turns - 1)), stride
+                return (
+                    INPUT + int(random.integers(0, 2)),
+                    int(low if stride >= 0 else low - stride * (turns - 1)),
+                    stride,
+                )
             if choice == 1:
                 return CONSTANT + int(random.integers(0, 3)), 0, 0
             if choice == 2:  # made in this turn
@@ -96,7 +102,11 @@ class Writer:
                 k = int(random.integers(0, p))
                 if n >= turns and self.is_value(f + k):
                     skip = int(random.integers(0, n - turns + 1))
-                    return (VALUE, f + k + skip * p, p) if random.random() < 0.5 else (VALUE, f + k + (skip + turns - 1) * p, -p)
+                    return (
+                        (VALUE, f + k + skip * p, p)
+                        if random.random() < 0.5
+                        else (VALUE, f + k + (skip + turns - 1) * p, -p)
+                    )
             if choice == 7 and first:  # any values at equal distances
                 stride = int(random.choice([-7, -5, -2, -1, 1, 2, 3, 5]))
                 low = int(random.integers(0, first))
@@ -108,7 +118,9 @@ class Writer:
     def repeat(self, period: int, turns: int) -> None:
         """A body, `turns` times."""
         random, first = self.random, len(self.operation)
-        body = [OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)]
+        body = [
+            OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)
+        ]
         slots = [[self.pattern(q, first, period, turns, body) for _ in range(2)] for q in range(period)]
         outputs, start = [q for q in range(period) if body[q] >= OUTPUT], self.written
         backwards = random.random() < 0.3
@@ -138,7 +150,14 @@ class Writer:
         last = max(i for i in range(len(self.operation)) if self.is_value(i))
         self.emit(OUTPUT, (VALUE, -1), (last, 0, self.written))
         self.written += 1
-        return Program(["a", "b"], ["out"], ["0.5", "(-1.25)", "3.0"], np.array(self.operation), np.array(self.kind), np.array(self.number))
+        return Program(
+            ["a", "b"],
+            ["out"],
+            ["0.5", "(-1.25)", "3.0"],
+            np.array(self.operation),
+            np.array(self.kind),
+            np.array(self.number),
+        )
 
 
 def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.ndarray:
@@ -147,7 +166,13 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.nd
     values, out = np.zeros(len(program.operation)), np.full(size, np.nan)
 
     def operand(kind: int, number: int) -> float:
-        return values[number] if kind == VALUE else constants[kind - CONSTANT] if kind >= CONSTANT else inputs[kind - INPUT][number]
+        return (
+            values[number]
+            if kind == VALUE
+            else constants[kind - CONSTANT]
+            if kind >= CONSTANT
+            else inputs[kind - INPUT][number]
+        )
 
     for i, code in enumerate(program.operation):
         operands = [operand(k, n) for k, n in zip(program.kind[i], program.number[i], strict=False) if k != -1]

@@ -7,7 +7,9 @@ import numpy as np
 A, B = 3.2, 8.4
 
 
-def published(x: float, y: float, t: float, slope: float = 0.25, k: tuple[float, float, float] = (0.1, 0.12, 0.25)) -> np.ndarray:
+def published(
+    x: float, y: float, t: float, slope: float = 0.25, k: tuple[float, float, float] = (0.1, 0.12, 0.25)
+) -> np.ndarray:
     """Field (12) written out as in the article; slope is the factor in df4/dq1."""
     f1, f2, f3 = x + k[0] * t, y, ((x + 2 + k[1] * t) ** 2 + 4 * y**2 - 1) / 2
     f4 = ((x - 1 + k[2] * t) ** 2 / 4 + 16 / 9 * (y - 1.5) ** 2 - 1) / 2

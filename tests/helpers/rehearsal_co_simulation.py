@@ -93,7 +93,11 @@ class Simulink:
                 instance.inputs.set(other)
                 differ = np.flatnonzero(instance.outputs.get() != before)
                 outputs = [instance.outputs.variables[j] for j in differ]
-                found += [f"{y.name} with {changed.name}" for y in outputs if y.inputs is not None and changed.name not in y.inputs]
+                found += [
+                    f"{y.name} with {changed.name}"
+                    for y in outputs
+                    if y.inputs is not None and changed.name not in y.inputs
+                ]
             instance.inputs.set(values)
             if not np.array_equal(instance.outputs.get(), before):
                 found.append("outputs do not return with the inputs")
@@ -171,7 +175,9 @@ class MasterSim:
             scale = np.maximum(scale, np.abs(halves))
             off = np.max(np.abs(halves - whole) / scale, initial=0.0)
             if not off < STEP_DOUBLING:
-                raise HostGaveUp(f"the step at t = {t:g} s differs by {off:.1e} from two of half the size: the master reduces its step without end")
+                raise HostGaveUp(
+                    f"the step at t = {t:g} s differs by {off:.1e} from two of half the size: the master reduces its step without end"
+                )
         instance.forget(state)
         run.values = instance.outputs.get()
         instance.do("fmi2Terminate")

@@ -30,7 +30,12 @@ from helpers.native_fmi import (
 )
 from mechfmu.model import Mechanism
 
-CALL = {"Real": "Real", "Integer": "Integer", "Enumeration": "Integer", "Boolean": "Boolean"}  # an enumeration is an Integer to FMI 2.0
+CALL = {
+    "Real": "Real",
+    "Integer": "Integer",
+    "Enumeration": "Integer",
+    "Boolean": "Boolean",
+}  # an enumeration is an Integer to FMI 2.0
 EVENT_ITERATIONS = 50  # calls of NewDiscreteStates at one event; a host gives up later than the FMU should need
 
 
@@ -60,7 +65,10 @@ class Description:
         scalars = root.findall("ModelVariables/ScalarVariable")
         names = [s.attrib["name"] for s in scalars]
         inputs = {s.attrib["name"] for s in scalars if s.get("causality") == "input"}
-        direct = {names[int(u.attrib["index"]) - 1]: _direct(u, names, inputs) for u in root.findall("ModelStructure/Outputs/Unknown")}
+        direct = {
+            names[int(u.attrib["index"]) - 1]: _direct(u, names, inputs)
+            for u in root.findall("ModelStructure/Outputs/Unknown")
+        }
         self.variables = {s.attrib["name"]: _variable(s, direct.get(s.attrib["name"])) for s in scalars}
         self.states = len(root.findall("ModelStructure/Derivatives/Unknown"))
         self.indicators = int(root.get("numberOfEventIndicators", "0"))
@@ -115,7 +123,9 @@ class Instance(Component):
     def do(self, function: str, *arguments: Any) -> None:
         status = self(function, *arguments)
         if status > WARNING:
-            raise Refused(status, f"{function}: {self.said}" if status != DISCARD else f"{function} discarded: {self.said}")
+            raise Refused(
+                status, f"{function}: {self.said}" if status != DISCARD else f"{function} discarded: {self.said}"
+            )
 
     # --- parameters -----------------------------------------------------------------------------------------------------------
 
@@ -193,7 +203,9 @@ class Values:
     def __init__(self, instance: Instance, variables: Iterable[Variable]):
         self.instance, self.variables = instance, list(variables)
         kinds = [CALL[v.kind] for v in self.variables]
-        self._parts = [_Part(kind, [i for i, k in enumerate(kinds) if k == kind], self.variables) for kind in sorted(set(kinds))]
+        self._parts = [
+            _Part(kind, [i for i, k in enumerate(kinds) if k == kind], self.variables) for kind in sorted(set(kinds))
+        ]
 
     @cached_property
     def names(self) -> list[str]:

@@ -57,7 +57,14 @@ class Host(Protocol):
     def run(self, fmu: ImportedFmu, job: Job) -> Run: ...
 
 
-HOSTS: tuple[Host, ...] = (OpenModelica(), *(VariableStep(solver) for solver in HOST_GLOBAL_ERROR), Euler(), Simulink(), OMSimulator(), MasterSim())
+HOSTS: tuple[Host, ...] = (
+    OpenModelica(),
+    *(VariableStep(solver) for solver in HOST_GLOBAL_ERROR),
+    Euler(),
+    Simulink(),
+    OMSimulator(),
+    MasterSim(),
+)
 
 
 def make(name: str) -> Mechanism:
@@ -88,7 +95,12 @@ def job_for(host: Host, fmu: ImportedFmu) -> Job:
     """Co-Simulation masters hold the inputs, Model Exchange hosts follow them."""
     about = fmu.description
     signal = ramps(about) if host.signal == "ramp" else host.signal
-    return job_of(about, signal, held=allowed(host) == CO_SIMULATION, **({"longest": EULER_STOP} if isinstance(host, Euler) else {}))
+    return job_of(
+        about,
+        signal,
+        held=allowed(host) == CO_SIMULATION,
+        **({"longest": EULER_STOP} if isinstance(host, Euler) else {}),
+    )
 
 
 def allowed(host: Host) -> float:
@@ -107,16 +119,25 @@ def rehearse(host: Host, fmu: ImportedFmu, job: Job | None = None) -> Outcome:
         return Outcome(host.name, fmu.mechanism.name, inf, str(stopped))
     wanted = reference(fmu, job)
     found = difference(fmu, run, wanted)
-    return Outcome(host.name, fmu.mechanism.name, found.error, "; ".join(_complaints(host, job, run, wanted, found.error, found.worst, found.other)))
+    return Outcome(
+        host.name,
+        fmu.mechanism.name,
+        found.error,
+        "; ".join(_complaints(host, job, run, wanted, found.error, found.worst, found.other)),
+    )
 
 
-def _complaints(host: Host, job: Job, run: Run, wanted: Run, error: float, worst: str, other: Sequence[str]) -> list[str]:
+def _complaints(
+    host: Host, job: Job, run: Run, wanted: Run, error: float, worst: str, other: Sequence[str]
+) -> list[str]:
     found = list(other)
     if not same_phases(run, wanted):
         found.append(f"phases {run.phases}, not {wanted.phases}")
     if not error < allowed(host):
         found.append(f"{worst} is off by {error:.1e}, allowed are {allowed(host):.1e}")
-    if isinstance(host, VariableStep) and run.step_events > ceil(STEP_EVENTS_PER_SECOND * job.stop):  # Euler's steps leave every constraint
+    if isinstance(host, VariableStep) and run.step_events > ceil(
+        STEP_EVENTS_PER_SECOND * job.stop
+    ):  # Euler's steps leave every constraint
         found.append(f"{run.step_events} step events in {job.stop:g} s")
     return found
 
@@ -178,7 +199,9 @@ def events_table(events: Iterable[Events]) -> str:
     cells = {(e.tolerance, e.host): e.cell for e in found}
     hosts, rows = list(dict.fromkeys(e.host for e in found)), list(dict.fromkeys(e.tolerance for e in found))
     failed = [f"- {e.host} at {e.tolerance:.0e}: {e.complaint}" for e in found if e.complaint]
-    grid = _markdown(["tolerance", *hosts], [[f"{row:.0e}", *(cells.get((row, host), "") for host in hosts)] for row in rows])
+    grid = _markdown(
+        ["tolerance", *hosts], [[f"{row:.0e}", *(cells.get((row, host), "") for host in hosts)] for row in rows]
+    )
     return "\n".join([grid, *(["", *failed] if failed else [])]) + "\n"
 
 
@@ -192,7 +215,13 @@ def main() -> None:
         native = Native(Path(folder))
         fmus = {name: load(native, name) for name in MECHANISMS}
         print(table(rehearse(host, fmu) for fmu in fmus.values() for host in HOSTS))
-        print(events_table(rehearse_events(name, tolerance, fmus["exoskeleton"]) for tolerance in TOLERANCES for name in EVENT_HOSTS))
+        print(
+            events_table(
+                rehearse_events(name, tolerance, fmus["exoskeleton"])
+                for tolerance in TOLERANCES
+                for name in EVENT_HOSTS
+            )
+        )
 
 
 if __name__ == "__main__":

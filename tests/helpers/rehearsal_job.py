@@ -15,7 +15,12 @@ from helpers.rehearsal_fmu import Description, ImportedFmu, Instance, Variable
 from helpers.tolerances import REFERENCE
 
 RAMP = 0.05  # per second, in the unit of the input: small enough for every mechanism, large enough to be noticed
-SHARES = (1.0, -0.5, 0.7, -0.8)  # of the ramp, input by input: a controller whose reference and measurement rise together has nothing to do
+SHARES = (
+    1.0,
+    -0.5,
+    0.7,
+    -0.8,
+)  # of the ramp, input by input: a controller whose reference and measurement rise together has nothing to do
 LONGEST = 1.0  # s: the experiments of a rehearsal are this long at most
 PHASE = "phase"  # the output of a mechanism with phases: its default experiment is run to the end
 
@@ -165,7 +170,11 @@ def difference(fmu: ImportedFmu, run: Run, wanted: Run) -> Difference:
     assert run.names == wanted.names and run.values.shape == wanted.values.shape
     error = np.abs(run.values - wanted.values) / np.maximum(1.0, wanted.scale)
     real = np.array([kind == "Real" for kind in kinds])
-    other = tuple(f"{n} = {a:g}, not {b:g}" for n, a, b, r in zip(run.names, run.values, wanted.values, real, strict=True) if not r and a != b)
+    other = tuple(
+        f"{n} = {a:g}, not {b:g}"
+        for n, a, b, r in zip(run.names, run.values, wanted.values, real, strict=True)
+        if not r and a != b
+    )
     continuous = np.where(real, np.where(np.isnan(error), np.inf, error), 0.0)
     worst = int(np.argmax(continuous)) if len(continuous) else 0
     return Difference(float(continuous.max(initial=0.0)), run.names[worst] if run.names else "", other)

@@ -22,7 +22,10 @@ SOLVERS: dict[str, type[OdeSolver]] = {"BDF": BDF, "Radau": Radau, "RK45": RK45,
 
 LONGEST_STEP = 1 / 50  # of the experiment: FMPy's default for CVode
 MOST_STEPS = 8_000  # of one experiment: a user has stopped it by then
-CHATTERING_EVENTS, CHATTERING_SPACING = 20, 1e-6  # so many events in a row, each within so many seconds after the one before
+CHATTERING_EVENTS, CHATTERING_SPACING = (
+    20,
+    1e-6,
+)  # so many events in a row, each within so many seconds after the one before
 TIME_ROUNDING = 100 * np.finfo(float).eps  # relative: CVode locates a root to this
 BISECTION = 1e-9  # s: OpenModelica locates a zero crossing to this
 OUTPUT_POINTS = 500  # of OpenModelica's default experiment: relations are looked at there, too
@@ -42,7 +45,9 @@ class Progress:
         self.row = self.row + 1 if t - self.last < CHATTERING_SPACING else 0
         self.last = t
         if self.row >= CHATTERING_EVENTS:
-            raise Chattering(f"chattering at t = {t:.6g} s: {CHATTERING_EVENTS} events, each within {CHATTERING_SPACING:g} s after the one before")
+            raise Chattering(
+                f"chattering at t = {t:.6g} s: {CHATTERING_EVENTS} events, each within {CHATTERING_SPACING:g} s after the one before"
+            )
 
     def step(self, t: float) -> None:
         self.run.steps += 1
@@ -299,7 +304,11 @@ class Euler:
             instance.do("fmi2SetTime", t)
             instance.inputs.set(inputs(t))
             instance.set_states(x)
-            asked, crossed, due = instance.completed_step(), not np.array_equal(instance.indicators() > 0, signs), t >= next_event
+            asked, crossed, due = (
+                instance.completed_step(),
+                not np.array_equal(instance.indicators() > 0, signs),
+                t >= next_event,
+            )
             if not (asked or crossed or due):
                 continue
             run.state_events += crossed

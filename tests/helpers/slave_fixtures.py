@@ -27,7 +27,9 @@ def portable(fmu_store: Path, in_process: Portable) -> Portable:
     """portable("divider"): the same FMU, made portable."""
 
     def get(name: str) -> Path:
-        (file,) = once(fmu_store, f"portable-{name}", lambda folder: make_portable(in_process(name), folder)).glob("*.fmu")
+        (file,) = once(fmu_store, f"portable-{name}", lambda folder: make_portable(in_process(name), folder)).glob(
+            "*.fmu"
+        )
         return file
 
     return get

@@ -45,9 +45,12 @@ def write_unit(folder: Path, kind: str, state: bool = True, declared_once: bool 
     place = PLATFORMS[host_platform()]
     target = folder / f"{kind.replace(' ', '_')}_{state}_{declared_once}.fmu"
     text = XML.format(
-        kind=kind, variable=str("fixed" not in kind).lower(), state=str(state).lower(), once=str("once" in kind and declared_once).lower(),
+        kind=kind,
+        variable=str("fixed" not in kind).lower(),
+        state=str(state).lower(),
+        once=str("once" in kind and declared_once).lower(),
         experiment='<DefaultExperiment startTime="0.5" stopTime="2" tolerance="1e-4"/>' if "experiment" in kind else "",
-    )  # fmt: skip
+    )
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("modelDescription.xml", text)
         archive.writestr(f"binaries/{place.name}/Unit{place.suffix}", library(folder))

@@ -33,22 +33,37 @@ def several(word: str, count: int) -> list[str]:
 # --- the contract's names, written out for every kind of joint --------------------------------------------------------------
 
 COORDINATES = {
-    "fixed": [], "revolute": ["angle"], "prismatic": ["position"], "cylindrical": ["position", "angle"], "universal": several("angle", 2),
-    "planar": [*several("position", 2), "angle"], **{kind: several("angle", 3) for kind in ANGLES}, "spherical": several("quaternion", 4),
+    "fixed": [],
+    "revolute": ["angle"],
+    "prismatic": ["position"],
+    "cylindrical": ["position", "angle"],
+    "universal": several("angle", 2),
+    "planar": [*several("position", 2), "angle"],
+    **{kind: several("angle", 3) for kind in ANGLES},
+    "spherical": several("quaternion", 4),
     "free": [*several("position", 3), *several("quaternion", 4)],
-}  # fmt: skip
+}
 RATES = {
-    "fixed": [], "revolute": ["rate"], "prismatic": ["speed"], "cylindrical": ["speed", "rate"], "universal": several("rate", 2),
-    "planar": [*several("speed", 2), "rate"], **{kind: several("rate", 3) for kind in (*ANGLES, "spherical")},
+    "fixed": [],
+    "revolute": ["rate"],
+    "prismatic": ["speed"],
+    "cylindrical": ["speed", "rate"],
+    "universal": several("rate", 2),
+    "planar": [*several("speed", 2), "rate"],
+    **{kind: several("rate", 3) for kind in (*ANGLES, "spherical")},
     "free": [*several("speed", 3), *several("rate", 3)],
-}  # fmt: skip
+}
 FORCES = {kind: [n.replace("rate", "torque").replace("speed", "force") for n in names] for kind, names in RATES.items()}
 MIXED = ("cylindrical", "planar", "free")
 ACCELERATIONS = {
-    kind: [n.replace("rate", "angular_acceleration" if kind in MIXED else "acceleration")
-            .replace("speed", "linear_acceleration" if kind in MIXED else "acceleration") for n in names]
+    kind: [
+        n.replace("rate", "angular_acceleration" if kind in MIXED else "acceleration").replace(
+            "speed", "linear_acceleration" if kind in MIXED else "acceleration"
+        )
+        for n in names
+    ]
     for kind, names in RATES.items()
-}  # fmt: skip
+}
 
 
 def at_start(name: str) -> str:
@@ -101,7 +116,13 @@ def engine_of(name: str, mechanism: TreeMechanism):
 class Point:
     """A mechanism at one point of its life, with its states and outputs by name."""
 
-    def __init__(self, mechanism: TreeMechanism, start: Mapping[str, float], states: Mapping[str, float] | None = None, engine: str = "numpy"):
+    def __init__(
+        self,
+        mechanism: TreeMechanism,
+        start: Mapping[str, float],
+        states: Mapping[str, float] | None = None,
+        engine: str = "numpy",
+    ):
         self.mechanism = mechanism
         self.t, self.x, self.d, self.u, self.p = mechanism.start(start)
         for name, value in (states or {}).items():
@@ -145,7 +166,10 @@ def rate_along(point: Point, outputs: list[str], step: float = 2e-4) -> np.ndarr
 def named_for_fmu(tree: TreeData) -> TreeData:
     """The same tree with names that are identifiers."""
     bodies = tuple(replace(b, name=b.name.replace(" ", "_")) for b in tree.bodies)
-    joints = (replace(j, **{part: getattr(j, part).replace(" ", "_") for part in ("name", "child", "parent")}) for j in tree.joints)
+    joints = (
+        replace(j, **{part: getattr(j, part).replace(" ", "_") for part in ("name", "child", "parent")})
+        for j in tree.joints
+    )
     return TreeData(tree.name, bodies, tuple(joints))
 
 

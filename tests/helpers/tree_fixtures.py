@@ -19,7 +19,9 @@ def tree_fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactor
     """tree_fmu(mechanism): its FMU of this kind, built when first asked for, by one worker while the others wait. Not to be changed."""
 
     def get(mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Path:
-        place = fmu_store / f"{kind}-{mechanism.name}-{hashlib.sha256(f'{mechanism!r} {start}'.encode()).hexdigest()[:12]}"
+        place = (
+            fmu_store / f"{kind}-{mechanism.name}-{hashlib.sha256(f'{mechanism!r} {start}'.encode()).hexdigest()[:12]}"
+        )
         building = place.with_suffix(".building")
         while not place.exists():
             try:

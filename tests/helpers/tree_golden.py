@@ -40,7 +40,13 @@ def arm_start(form: str, data: dict) -> dict[str, float]:
 def zxz(angles: np.ndarray) -> np.ndarray:
     """Rz(a) Rx(b) Rz(c), written out."""
     (a, b, c), (A, B, C) = np.cos(angles), np.sin(angles)
-    return np.array([[a * c - A * b * C, -a * C - A * b * c, A * B], [A * c + a * b * C, -A * C + a * b * c, -a * B], [B * C, B * c, b]])
+    return np.array(
+        [
+            [a * c - A * b * C, -a * C - A * b * c, A * B],
+            [A * c + a * b * C, -A * C + a * b * c, -a * B],
+            [B * C, B * c, b],
+        ]
+    )
 
 
 def assert_golden(found: Any, tree: Tree, data: dict) -> None:
@@ -67,7 +73,16 @@ def assert_golden_arm(found: Any, form: str, data: dict) -> None:
 def trajectory_signals(form: str) -> list[str]:
     angles = [f"joint[{j}].angle[{k}]" for j in (1, 2) for k in (1, 2, 3)]
     tip = [f"tip.{a}" for a in XYZ]
-    signals = [*angles, "joint[3].angle", "joint[3].rate", *tip, "energy.kinetic", "energy.potential", "energy.total", "momentum.vertical"]
+    signals = [
+        *angles,
+        "joint[3].angle",
+        "joint[3].rate",
+        *tip,
+        "energy.kinetic",
+        "energy.potential",
+        "energy.total",
+        "momentum.vertical",
+    ]
     if form == "euler":
         return [*signals, *(f"joint[{j}].rate[{k}]" for j in (1, 2) for k in (1, 2, 3))]
     return [*signals, *(f"joint[{j}].quaternion[{k}]" for j in (1, 2) for k in (1, 2, 3, 4))]
@@ -75,7 +90,10 @@ def trajectory_signals(form: str) -> list[str]:
 
 def assert_golden_trajectory(form: str, rows: np.ndarray) -> None:
     """rows: the signals above at 0, 0.1, ..., 5 s, or the first of them."""
-    wanted = {name: ARM["trajectory"][name][: len(rows)] for name in ("q", "v", "tip", "kinetic", "potential", "H_about_base_point")}
+    wanted = {
+        name: ARM["trajectory"][name][: len(rows)]
+        for name in ("q", "v", "tip", "kinetic", "potential", "H_about_base_point")
+    }
     column = {name: rows[:, k] for k, name in enumerate(trajectory_signals(form))}
     q, v = np.array(wanted["q"]), np.array(wanted["v"])
     angles = np.stack([column[f"joint[{j}].angle[{k}]"] for j in (1, 2) for k in (1, 2, 3)], axis=1)

@@ -27,7 +27,11 @@ def matrix(J: Sequence[float]) -> np.ndarray:
 
 def parameters(tree: Tree) -> Bodies:
     """Masses, mass centres and inertias in the bodies' own axes."""
-    return Bodies(np.array([b.mass for b in tree.bodies]), np.array([b.com for b in tree.bodies]), np.array([b.inertia for b in tree.bodies]))
+    return Bodies(
+        np.array([b.mass for b in tree.bodies]),
+        np.array([b.com for b in tree.bodies]),
+        np.array([b.inertia for b in tree.bodies]),
+    )
 
 
 def golden_tree(model: dict, quaternions: bool = False) -> Tree:
@@ -48,7 +52,9 @@ def golden_tree(model: dict, quaternions: bool = False) -> Tree:
         bodies.append(Body(f"body {k}", data["mass"], tuple(com[k]), rows(Gc.T @ np.array(data["J"]) @ Gc)))
         parent_name = f"body {parent}" if parent else ""
         axis = tuple(joint["axis"] or (0.0, 0.0, 1.0))
-        joints.append(Joint(f"joint {k}", kind, f"body {k}", parent_name, tuple(position), tuple(rotation.ravel()), axis))
+        joints.append(
+            Joint(f"joint {k}", kind, f"body {k}", parent_name, tuple(position), tuple(rotation.ravel()), axis)
+        )
     tree = Tree("golden", tuple(bodies), tuple(joints))
     tree.check()
     return tree
@@ -60,7 +66,12 @@ def random_rotation(random: np.random.Generator) -> np.ndarray:
     return Q * np.linalg.det(Q)
 
 
-def random_tree(random: np.random.Generator, kinds: Sequence[str], parents: Sequence[int] | None = None, coordinate_axes: bool = False) -> Tree:
+def random_tree(
+    random: np.random.Generator,
+    kinds: Sequence[str],
+    parents: Sequence[int] | None = None,
+    coordinate_axes: bool = False,
+) -> Tree:
     """One joint of each of these kinds, hung on a random body before it or on the base (or on `parents`, counted from 1; 0: the base)."""
     bodies, joints = [], []
     for k, kind in enumerate(kinds, start=1):
@@ -68,7 +79,9 @@ def random_tree(random: np.random.Generator, kinds: Sequence[str], parents: Sequ
         points = random.normal(size=(3, 6))  # a body of six equal points has a physical inertia
         inertia = 0.01 * sum(p @ p * np.eye(3) - np.outer(p, p) for p in points.T)
         axis = np.eye(3)[random.integers(3)] * random.choice([-1, 1]) if coordinate_axes else random.normal(size=3)
-        bodies.append(Body(f"b{k}", float(random.uniform(0.5, 3.0)), tuple(random.uniform(-0.4, 0.4, 3)), rows(inertia)))
+        bodies.append(
+            Body(f"b{k}", float(random.uniform(0.5, 3.0)), tuple(random.uniform(-0.4, 0.4, 3)), rows(inertia))
+        )
         where = tuple(random.uniform(-0.5, 0.5, 3)), tuple(random_rotation(random).ravel()), tuple(axis)
         joints.append(Joint(f"j{k}", kind, f"b{k}", f"b{parent}" if parent else "", *where))
     tree = Tree("random", tuple(bodies), tuple(joints))
@@ -102,7 +115,14 @@ def random_state(random: np.random.Generator, tree: Tree) -> TreeState:
     base = Base(random_rotation(random), *random.uniform(-3.0, 3.0, (3, 3)))
     loaded = [i for i in range(len(tree.bodies)) if random.random() < 0.7]
     loads = {i: (random.uniform(-5.0, 5.0, 3), random.uniform(-2.0, 2.0, 3)) for i in loaded}
-    return TreeState(np.array(q), random.uniform(-2.0, 2.0, rates), random.uniform(-4.0, 4.0, rates), base, loads, random.uniform(-10.0, 10.0, 3))
+    return TreeState(
+        np.array(q),
+        random.uniform(-2.0, 2.0, rates),
+        random.uniform(-4.0, 4.0, rates),
+        base,
+        loads,
+        random.uniform(-10.0, 10.0, 3),
+    )
 
 
 @dataclass

@@ -12,7 +12,16 @@ from mechfmu.model import Mechanism
 from mechfmu.multibody.rotations import unit_quaternion
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 
-DRIVEN = ("revolute", "prismatic", "cylindrical", "universal", "planar", "euler_zxz", "cardan_xyz", "spherical")  # joints that a controller can drive
+DRIVEN = (
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "planar",
+    "euler_zxz",
+    "cardan_xyz",
+    "spherical",
+)  # joints that a controller can drive
 ROBOT = random_tree(np.random.default_rng(3), DRIVEN).to_json()
 THREE_LINK = {"leg1": 1, "leg2": 1, "body": 1}
 
@@ -20,19 +29,35 @@ CASES: dict[str, list[dict[str, object]]] = {
     "link_chain": [{}, {"links": 3, "base": "moving"}],
     "spherical_arm": [{}, {"state": "euler", "base": "moving"}],
     "tree": [{}, {"base": "moving", "stops": "elastic"}],
-    "exoskeleton": [{}, *(THREE_LINK | options for options in (
-        {"contact": "flight", "inertia": "length"}, {"contact": "external"}, {"inertia": "prescribed", "lengths": "prescribed"},
-        {"contact": "pinned", "inertia": "prescribed", "lengths": "prescribed", "push": "hip"}))],
+    "exoskeleton": [
+        {},
+        *(
+            THREE_LINK | options
+            for options in (
+                {"contact": "flight", "inertia": "length"},
+                {"contact": "external"},
+                {"inertia": "prescribed", "lengths": "prescribed"},
+                {"contact": "pinned", "inertia": "prescribed", "lengths": "prescribed", "push": "hip"},
+            )
+        ),
+    ],
     "wheeled_cart": [{}, {"front": "free"}, {"front": "viscous"}],
-    "cart_controller": [{}, {"front": "free", "obstacles": 1}, {"guidance": "article"}, {"guidance": "article", "front": "free", "obstacles": 4}],
+    "cart_controller": [
+        {},
+        {"front": "free", "obstacles": 1},
+        {"guidance": "article"},
+        {"guidance": "article", "front": "free", "obstacles": 4},
+    ],
     "scenario": [{}],
     "walking_controller": [{}],
     "computed_torque": [{}, {"model": ROBOT}, {"model": ROBOT, "law": "gravity"}],
     "pid_controller": [{}, {"rate": "filtered"}, {"law": "state_feedback", "channels": 2}],
-}  # fmt: skip
+}
 
 every_case = pytest.mark.parametrize(
-    ("key", "options"), [(key, options) for key, cases in CASES.items() for options in cases], ids=lambda v: v if isinstance(v, str) else _label(v)
+    ("key", "options"),
+    [(key, options) for key, cases in CASES.items() for options in cases],
+    ids=lambda v: v if isinstance(v, str) else _label(v),
 )
 
 
@@ -71,12 +96,27 @@ def test_derivatives_are_finite_with_all_inputs_at_zero(key: str, options: dict[
 # --- what 0 means -----------------------------------------------------------------------------------------------------------
 
 NO_SIZE = {"a": (0.0, 0.5), "b": (0.5, 0.0), "both": (0.0, 0.0)}
-PLACES = {"at the cart": (-4.5, 0.8), "at the target": (0.0, 0.0), "at the other obstacle": (1.0, 1.5), "far away": (1e200, -1e200)}
+PLACES = {
+    "at the cart": (-4.5, 0.8),
+    "at the target": (0.0, 0.0),
+    "at the other obstacle": (1.0, 1.5),
+    "far away": (1e200, -1e200),
+}
 
 
 def first_obstacle(x: float, y: float, a: float, b: float, active: float = 1.0) -> dict[str, float]:
     """Obstacle 1 with this size at this place; it moves and turns."""
-    values = {"x": x, "y": y, "velocity_x": 0.3, "velocity_y": -0.2, "angle": 0.4, "rotation_rate": 0.5, "semi_axis_a": a, "semi_axis_b": b, "active": active}
+    values = {
+        "x": x,
+        "y": y,
+        "velocity_x": 0.3,
+        "velocity_y": -0.2,
+        "angle": 0.4,
+        "rotation_rate": 0.5,
+        "semi_axis_a": a,
+        "semi_axis_b": b,
+        "active": active,
+    }
     return {f"obstacle[1].{name}": value for name, value in values.items()} | {"guidance.footprint": 0.1}
 
 
@@ -100,9 +140,15 @@ def test_an_obstacle_of_size_0_is_no_obstacle(options: dict[str, object], name: 
 @pytest.mark.parametrize("front", ("rigid", "free"))
 def test_an_obstacle_of_size_0_acts_like_one_that_is_very_far_away(front: str, name: str) -> None:
     controller = CartController(front=front)
-    far, none = (evaluated(controller, first_obstacle(*place), name) for place in ((1e5, 1e5, 0.5, 0.5), (-4.5, 0.8, 0.0, 0.0)))
+    far, none = (
+        evaluated(controller, first_obstacle(*place), name) for place in ((1e5, 1e5, 0.5, 0.5), (-4.5, 0.8, 0.0, 0.0))
+    )
     assert none["clearance[1]"] == 1e6
-    seen = ("clearance[1]", "guidance.influence_needed", "influence_short")  # these count a moving obstacle wherever it is
+    seen = (
+        "clearance[1]",
+        "guidance.influence_needed",
+        "influence_short",
+    )  # these count a moving obstacle wherever it is
     assert {k: v for k, v in none.items() if k not in seen} == {k: v for k, v in far.items() if k not in seen}
 
 
@@ -117,7 +163,9 @@ def test_an_obstacle_of_size_0_is_not_refused(place: tuple[float, float], name: 
 def test_a_torque_limit_of_0_is_no_limit() -> None:
     asked = {"pose.heading": 2.0, "steering.rate": 3.0, "front.speed": 2.0}
     found = evaluated(CartController(), asked | {"limit.wheel_torque": 0.0, "limit.steering_torque": 0.0})
-    assert found == evaluated(CartController(), asked | {"limit.wheel_torque": 1e9, "limit.steering_torque": 1e9}) | {"guidance.influence_needed": 0.0}
+    assert found == evaluated(CartController(), asked | {"limit.wheel_torque": 1e9, "limit.steering_torque": 1e9}) | {
+        "guidance.influence_needed": 0.0
+    }
     assert evaluated(CartController(), asked)["saturated"] == 1.0 and found["saturated"] == 0.0
 
 
@@ -140,9 +188,18 @@ def test_a_quaternion_of_zeros_is_no_rotation() -> None:
 def test_prescribed_inertia_and_length_of_0_are_those_of_the_parameters() -> None:
     """As if the inputs had the values of the parameters."""
     mechanism = Exoskeleton.three_link(inertia="prescribed", lengths="prescribed", contact="flight")
-    parameters = {"prescribed.bandwidth": 20.0, **{f"link[{k}].prescribed": 1.0 for k in (1, 2, 3)}, "link[1].length_start": 0.8, "link[1].rate_start": 2.0}
+    parameters = {
+        "prescribed.bandwidth": 20.0,
+        **{f"link[{k}].prescribed": 1.0 for k in (1, 2, 3)},
+        "link[1].length_start": 0.8,
+        "link[1].rate_start": 2.0,
+    }
     P = mechanism.table.p(mechanism.start()[-1])
-    equal = {f"link[{k}].{name}": float(values[k - 1]) for k in (1, 2, 3) for name, values in (("inertia_input", P.I0), ("length_input", P.l0))}
+    equal = {
+        f"link[{k}].{name}": float(values[k - 1])
+        for k in (1, 2, 3)
+        for name, values in (("inertia_input", P.I0), ("length_input", P.l0))
+    }
     at_zero = mechanism.simulate(start=parameters | zero_inputs(mechanism) | {"link[1].inertia_rate_input": 0.7})
     wanted = mechanism.simulate(start=parameters | zero_inputs(mechanism) | equal)
     assert all(np.array_equal(at_zero[name], wanted[name]) for name in wanted.names)

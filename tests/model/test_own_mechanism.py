@@ -98,7 +98,9 @@ def test_units_arrive_in_the_fmu(write: Write, tmp_path: Path) -> None:
     assert units["mH"] == {"kg": "1", "m": "2", "s": "-2", "A": "-2", "factor": "0.001"}
     assert units["N.m/A"] == {"kg": "1", "m": "2", "s": "-2", "A": "-1"}
     assert units["A/s"] == {"A": "1", "s": "-1"}
-    assert description.typed["motor.inductance"]["unit"] == "mH" and float(description.typed["motor.inductance"]["start"]) == pytest.approx(50.0)
+    assert description.typed["motor.inductance"]["unit"] == "mH" and float(
+        description.typed["motor.inductance"]["start"]
+    ) == pytest.approx(50.0)
     assert float(description.typed["shaft.angle_start"]["start"]) == pytest.approx(np.pi / 6)
 
 
@@ -128,10 +130,12 @@ def test_a_value_is_converted_to_the_unit_of_its_variable(text: str, wanted: str
 @pytest.mark.parametrize(
     ("text", "wanted", "words"),
     (
-        ("5mm", "rad", "mm does not fit its unit, which is rad"), ("2000rpm", "Hz", "rpm does not fit its unit, which is Hz"),
-        ("5mm", "1", "it has no unit: give a plain number"), ("5furlong", "m", "there is no unit furlong"),
+        ("5mm", "rad", "mm does not fit its unit, which is rad"),
+        ("2000rpm", "Hz", "rpm does not fit its unit, which is Hz"),
+        ("5mm", "1", "it has no unit: give a plain number"),
+        ("5furlong", "m", "there is no unit furlong"),
     ),
-)  # fmt: skip
+)
 def test_a_value_of_another_quantity_is_refused(text: str, wanted: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         in_unit(text, unit(wanted))
@@ -140,7 +144,9 @@ def test_a_value_of_another_quantity_is_refused(text: str, wanted: str, words: s
 # ---- mistakes in the text
 
 PACK = "return self.table.x.pack(q=x.w, w=dw, i=di, work=u.V * x.i, loss=p.R * x.i**2 + p.damping * x.w**2)"
-PLAIN_NUMBER = "this makes a plain number of a value that is not known when equations are recorded. Use np.sin instead of math.sin"
+PLAIN_NUMBER = (
+    "this makes a plain number of a value that is not known when equations are recorded. Use np.sin instead of math.sin"
+)
 MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what is said)
     "math.sin": ("np.sin(x.q)", "__import__('math').sin(x.q)", "sin(x.q)", PLAIN_NUMBER),
     "float()": ("np.sin(x.q)", "np.sin(float(x.q))", "float(x.q)", PLAIN_NUMBER),
@@ -183,7 +189,9 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gets_one_line_with_its_place_and_a_cure(write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
+def test_a_mistake_gets_one_line_with_its_place_and_a_cure(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str
+) -> None:
     old, new, blamed, words = MISTAKES[mistake]
     lines = write(old, new)
     assert main(["build", KEY]) == 2
@@ -211,7 +219,11 @@ def test_a_fault_of_the_package_is_not_blamed_on_the_mechanism(write: Write, mon
 
 def test_mistakes_in_the_documentation_are_told_like_this(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     """CONTRIBUTING.md quotes one of them; the others are above."""
-    quoted = re.search(r"^mechfmu build: (motor_pendulum/model\.py:\d+: there is no gravty .*)$", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M)
+    quoted = re.search(
+        r"^mechfmu build: (motor_pendulum/model\.py:\d+: there is no gravty .*)$",
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        re.M,
+    )
     write(*MISTAKES["a misspelt symbol"][:2])
     assert main(["build", KEY]) == 2
     assert quoted and capsys.readouterr().err == f"mechfmu build: {quoted[1]}\n"

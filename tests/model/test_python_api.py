@@ -73,13 +73,15 @@ def test_what_the_editor_offers() -> None:
     known = [list(inspect.signature(f).parameters)[1:] for f in (LinkChain.simulate, LinkChain.build)]
     assert known == [
         ["stop", "step", "start", "inputs", "tolerance", "engine", "progress", "controller", "period"],
-            ["folder", "kind", "start", "platforms", "compiler", "progress"],
-    ]  # fmt: skip
+        ["folder", "kind", "start", "platforms", "compiler", "progress"],
+    ]
 
 
 def test_inputs_as_numbers_functions_and_tables() -> None:
     def driven(given: object) -> np.ndarray:
-        return LinkChain(links=1).simulate(stop=0.3, step=0.1, inputs={"joint[1].torque": given}).inputs["joint[1].torque"]
+        return (
+            LinkChain(links=1).simulate(stop=0.3, step=0.1, inputs={"joint[1].torque": given}).inputs["joint[1].torque"]
+        )
 
     assert driven(3) == pytest.approx([3.0] * 4)
     for slope in (lambda t: 2 * t, ([0.0, 1.0], [0.0, 2.0])):
@@ -107,7 +109,9 @@ def test_last_step_is_shorter_when_the_span_is_no_multiple() -> None:
 def test_inputs_are_held_over_each_step() -> None:
     """A torque that switches on at 0.1 s moves the chain as a constant one does from there."""
     calm = {"gravity": 0.0, "joint[1].angle_start": 0.0}
-    late = LinkChain(links=1).simulate(stop=0.3, step=0.1, start=calm, inputs={"joint[1].torque": lambda t: 1.0 if t > 0.05 else 0.0})
+    late = LinkChain(links=1).simulate(
+        stop=0.3, step=0.1, start=calm, inputs={"joint[1].torque": lambda t: 1.0 if t > 0.05 else 0.0}
+    )
     soon = LinkChain(links=1).simulate(stop=0.2, step=0.1, start=calm | {"joint[1].torque": 1.0})
     assert late["joint[1].angle"][1:] == pytest.approx(soon["joint[1].angle"], abs=COMMUNICATION_STEP)
     assert late["joint[1].acceleration"][:2] == pytest.approx([0.0, soon["joint[1].acceleration"][0]])
@@ -140,8 +144,13 @@ def test_a_result_in_other_formats(tmp_path: Path) -> None:
 
     result = LinkChain(links=1).simulate(stop=0.1)
     table, mat = parquet.read_table(result.save(tmp_path / "r.parquet")), loadmat(result.save(tmp_path / "r.mat"))
-    assert table.column_names == ["time", *result.names] and np.array_equal(np.asarray(table["joint[1].angle"]), result["joint[1].angle"])
-    assert np.array_equal(mat["joint_1_angle"].ravel(), result["joint[1].angle"]) and mat["names"].ravel()[1].item() == result.names[0]
+    assert table.column_names == ["time", *result.names] and np.array_equal(
+        np.asarray(table["joint[1].angle"]), result["joint[1].angle"]
+    )
+    assert (
+        np.array_equal(mat["joint_1_angle"].ravel(), result["joint[1].angle"])
+        and mat["names"].ravel()[1].item() == result.names[0]
+    )
     assert result.save(tmp_path / "r.csv").read_text().startswith("time,joint[1].angle")
     with pytest.raises(UserError, match=r"must end in \.csv or \.parquet or \.mat"):
         result.save(tmp_path / "r.xlsx")

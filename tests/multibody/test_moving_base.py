@@ -47,9 +47,13 @@ def test_any_linear_acceleration_is_gravity_in_another_direction(n: int, seed: i
     c, s = math.cos(turn), math.sin(turn)
     first = np.append(turn, np.zeros(n - 1))
     fixed = on_fixed_base(
-        case, gravity=math.hypot(ax, ay), q=x.q + first, q_ref=p.q_ref + first,
-        tip_fx=c * u.tip_fx - s * u.tip_fy, tip_fy=s * u.tip_fx + c * u.tip_fy,
-    ).outputs()  # fmt: skip
+        case,
+        gravity=math.hypot(ax, ay),
+        q=x.q + first,
+        q_ref=p.q_ref + first,
+        tip_fx=c * u.tip_fx - s * u.tip_fy,
+        tip_fy=s * u.tip_fx + c * u.tip_fy,
+    ).outputs()
     found = case.outputs()
     assert off_by(found["qdd"], fixed["qdd"]) < IDENTITY
     assert off_by(c * found["Rx"] - s * found["Ry"], fixed["Rx"]) < IDENTITY
@@ -59,7 +63,9 @@ def test_any_linear_acceleration_is_gravity_in_another_direction(n: int, seed: i
 def test_a_falling_base_makes_the_chain_weightless() -> None:
     """Along a trajectory, not only at its start."""
     start = {"joint[1].angle_start": 0.3, "joint[2].rate_start": 2.0}
-    falling = LinkChain(links=3, base="moving").simulate(stop=1, step=0.1, start=start | {"base.acceleration_y": -9.81}, tolerance=TIGHT)
+    falling = LinkChain(links=3, base="moving").simulate(
+        stop=1, step=0.1, start=start | {"base.acceleration_y": -9.81}, tolerance=TIGHT
+    )
     weightless = LinkChain(links=3).simulate(stop=1, step=0.1, start=start | {"gravity": 0.0}, tolerance=TIGHT)
     assert falling["base.y"] == pytest.approx(-9.81 / 2 * falling.t**2, abs=COMMUNICATION_STEP)
     for k in (1, 2, 3):
@@ -74,7 +80,9 @@ def test_a_turning_base_is_a_turned_first_joint(n: int, seed: int) -> None:
     x, u, p = case.chain.table.x(case.x), case.chain.table.u(case.u), case.chain.table.p(case.p)
     moment = u.tau - p.k * (x.q - p.q_ref) - p.d * x.dq - p.tc * np.tanh(x.dq / p.vs)
     first = np.eye(n)[0]
-    fixed = on_fixed_base(case, q=x.q + first * x.base_angle, dq=x.dq + first * x.base_w, tau=moment, k=0.0, d=0.0, tc=0.0).outputs()
+    fixed = on_fixed_base(
+        case, q=x.q + first * x.base_angle, dq=x.dq + first * x.base_w, tau=moment, k=0.0, d=0.0, tc=0.0
+    ).outputs()
     found = case.outputs()
     assert off_by(found["qdd"] + first * u.base_eps, fixed["qdd"]) < IDENTITY
     assert off_by([*found["Rx"], *found["Ry"]], [*fixed["Rx"], *fixed["Ry"]]) < IDENTITY
@@ -84,6 +92,10 @@ def test_the_base_follows_its_accelerations() -> None:
     start = {"base.acceleration_x": 0.4, "base.acceleration_y": -0.6, "base.angular_acceleration": 1.2}
     result = LinkChain(links=2, base="moving").simulate(stop=2, step=0.25, start=start, tolerance=TIGHT)
     t = result.t
-    for position, rate, a in (("base.x", "base.velocity_x", 0.4), ("base.y", "base.velocity_y", -0.6), ("base.angle", "base.rate", 1.2)):
+    for position, rate, a in (
+        ("base.x", "base.velocity_x", 0.4),
+        ("base.y", "base.velocity_y", -0.6),
+        ("base.angle", "base.rate", 1.2),
+    ):
         assert result[position] == pytest.approx(a * t**2 / 2, abs=COMMUNICATION_STEP)
         assert result[rate] == pytest.approx(a * t, abs=COMMUNICATION_STEP)

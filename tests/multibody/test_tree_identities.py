@@ -43,7 +43,10 @@ from mechfmu.multibody.tree import Body, Joint, Tree
 from mechfmu.simulation.result import Result
 
 some_trees = st.tuples(
-    st.lists(st.sampled_from(KINDS), min_size=1, max_size=9).filter(lambda kinds: any(kind != "fixed" for kind in kinds)), st.integers(0, 2**32 - 1)
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=9).filter(
+        lambda kinds: any(kind != "fixed" for kind in kinds)
+    ),
+    st.integers(0, 2**32 - 1),
 )
 often = settings(max_examples=40, deadline=None, derandomize=True)
 
@@ -63,8 +66,11 @@ def test_inverse_dynamics_undoes_forward_dynamics(case: tuple[list[str], int]) -
     state = random_state(random, tree)
     frames, at, turns = tree.frames()
     own = parameters(tree)
-    bodies = Bodies(own.m, np.array([W.T @ c for W, c in zip(turns, own.c, strict=True)]),
-                    np.array([rows(W.T @ _matrix(J) @ W) for W, J in zip(turns, own.J, strict=True)]))  # fmt: skip
+    bodies = Bodies(
+        own.m,
+        np.array([W.T @ c for W, c in zip(turns, own.c, strict=True)]),
+        np.array([rows(W.T @ _matrix(J) @ W) for W, J in zip(turns, own.J, strict=True)]),
+    )
     axes = world_axes(frames, state)
     loads = {at[i]: (axes[at[i]].T @ F, axes[at[i]].T @ M) for i, (F, M) in state.loads.items()}
     base = [state.base.A_0.T @ x for x in (state.base.rdd_0 - state.gravity, state.base.omegad_0, state.base.omega_0)]
@@ -85,17 +91,31 @@ def passive_point(seed: int, kinds: tuple[str, ...] = KINDS, **options: str) -> 
     tree = random_tree(random, [str(kind) for kind in random.permutation(kinds)])
     mechanism = mechanism_of(tree, base="moving", **options)
     state = random_state(random, tree)
-    start = start_of(tree, state.q, state.v, state.tau) | load_of(random.uniform(-5.0, 5.0, 3), random.uniform(-2.0, 2.0, 3))
+    start = start_of(tree, state.q, state.v, state.tau) | load_of(
+        random.uniform(-5.0, 5.0, 3), random.uniform(-2.0, 2.0, 3)
+    )
     for scalar in mechanism.table.of("parameter"):
-        for word, low, high in (("stiffness", 1.0, 8.0), ("damping", 0.1, 0.5), ("friction", 0.2, 0.6), ("friction_speed", 0.5, 1.0), ("offset_", -0.3, 0.3)):
+        for word, low, high in (
+            ("stiffness", 1.0, 8.0),
+            ("damping", 0.1, 0.5),
+            ("friction", 0.2, 0.6),
+            ("friction_speed", 0.5, 1.0),
+            ("offset_", -0.3, 0.3),
+        ):
             if f".{word}" in scalar.name:
                 start[scalar.name] = float(random.uniform(low, high))
         if ".rest" in scalar.name:
             start[scalar.name] = float(random.uniform(-0.5, 0.5))
-    start |= {f"base.{word}_{a}": float(random.uniform(-3.0, 3.0)) for word in ("acceleration", "angular_acceleration") for a in XYZ}
+    start |= {
+        f"base.{word}_{a}": float(random.uniform(-3.0, 3.0))
+        for word in ("acceleration", "angular_acceleration")
+        for a in XYZ
+    }
     moved = {f"base.{word}{a}": float(random.uniform(-2.0, 2.0)) for word in ("", "velocity_", "rate_") for a in XYZ}
     e = random.normal(size=4)
-    return Point(mechanism, start, moved | {f"base.quaternion[{k + 1}]": x for k, x in enumerate(e / np.linalg.norm(e))})
+    return Point(
+        mechanism, start, moved | {f"base.quaternion[{k + 1}]": x for k, x in enumerate(e / np.linalg.norm(e))}
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -156,7 +176,10 @@ def test_a_base_that_turns_is_a_turntable(seed: int) -> None:
     state = random_state(random, tree)
     angle, rate, acceleration = random.uniform(0.5, 2.0, 3)
     table = Body("table", 5.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
-    joints = [Joint("turn", "revolute", "table"), *(Joint(**{**vars(j), "parent": j.parent or "table"}) for j in tree.joints)]
+    joints = [
+        Joint("turn", "revolute", "table"),
+        *(Joint(**{**vars(j), "parent": j.parent or "table"}) for j in tree.joints),
+    ]
     on_table = Tree("on a table", (table, *tree.bodies), tuple(joints))
 
     def with_drive(torque: float) -> Point:
@@ -168,7 +191,11 @@ def test_a_base_that_turns_is_a_turntable(seed: int) -> None:
     moved = {"base.quaternion[1]": np.cos(angle / 2), "base.quaternion[4]": np.sin(angle / 2), "base.rate_z": rate}
     start = start_of(tree, state.q, state.v, state.tau) | {"base.angular_acceleration_z": acceleration}
     found = Point(mechanism_of(tree, base="moving"), start, moved)
-    signals = [*names(tree, ACCELERATIONS), *(f"j1.{what}_{a}" for what in ("force", "moment") for a in XYZ), *(f"tip.velocity_{a}" for a in XYZ)]
+    signals = [
+        *names(tree, ACCELERATIONS),
+        *(f"j1.{what}_{a}" for what in ("force", "moment") for a in XYZ),
+        *(f"tip.velocity_{a}" for a in XYZ),
+    ]
     assert off_by(found.get(*signals), wanted.get(*signals)) < OTHER_CODE
 
 
@@ -184,9 +211,24 @@ def assert_balanced(result: Result) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_energy_balance_of_the_arm_with_springs_dampers_friction_loads_and_a_moving_base(form: str) -> None:
     arm = SphericalArm(state=form, base="moving")
-    start = {f"joint[{j}].{word}": value for j in (1, 2, 3) for word, value in dict(stiffness=3.0, damping=0.2, friction=0.1).items()}
-    start |= {"tip.force_x": 2.0, "tip.force_z": 1.0, "tip.moment_y": 0.2, "joint[3].torque": 0.3, "joint[2].torque[1]": 0.2}
-    start |= {"base.acceleration_x": 1.0, "base.acceleration_z": -0.5, "base.angular_acceleration_z": 0.6, "base.angular_acceleration_x": 0.2}
+    start = {
+        f"joint[{j}].{word}": value
+        for j in (1, 2, 3)
+        for word, value in dict(stiffness=3.0, damping=0.2, friction=0.1).items()
+    }
+    start |= {
+        "tip.force_x": 2.0,
+        "tip.force_z": 1.0,
+        "tip.moment_y": 0.2,
+        "joint[3].torque": 0.3,
+        "joint[2].torque[1]": 0.2,
+    }
+    start |= {
+        "base.acceleration_x": 1.0,
+        "base.acceleration_z": -0.5,
+        "base.angular_acceleration_z": 0.6,
+        "base.angular_acceleration_x": 0.2,
+    }
     if form == "euler":  # the spring is relaxed where the start is, far from the singular angles
         start |= {"joint[1].rest": 1.0, "joint[2].rest": 1.0}
     result = arm.simulate(stop=1.0, step=0.05, start=start, tolerance=TIGHT)
@@ -203,19 +245,37 @@ def test_momentum_about_the_vertical_with_internal_torques(form: str) -> None:
     inside = {"joint[2].torque[2]": 0.4, "joint[3].torque": 0.5, "joint[2].torque[1]": -0.3}
     H = arm.simulate(stop=1.0, step=0.1, start=inside, tolerance=1e-11)["momentum.vertical"]
     assert np.max(np.abs(H - H[0])) < CONSERVED * abs(H[0])
-    pushed = arm.simulate(stop=1.0, step=0.1, start=inside | {f"joint[1].torque[{k}]": 0.5 for k in (1, 2, 3)}, tolerance=1e-11)["momentum.vertical"]
+    pushed = arm.simulate(
+        stop=1.0, step=0.1, start=inside | {f"joint[1].torque[{k}]": 0.5 for k in (1, 2, 3)}, tolerance=1e-11
+    )["momentum.vertical"]
     assert np.max(np.abs(pushed - pushed[0])) > 0.1 * abs(H[0])
 
 
 def test_both_state_forms_give_the_same_motion() -> None:
     """With a load, a drive in the hinge and springs in it; what acts on the rates of the spherical joints would differ between the forms."""
-    start = {"tip.force_x": 3.0, "tip.moment_y": 0.5, "joint[3].torque": 0.4, "joint[3].stiffness": 2.0, "joint[3].damping": 0.1}
-    quaternion, euler = (SphericalArm(state=form).simulate(stop=2.0, step=0.1, start=start, tolerance=1e-10) for form in FORMS)
-    signals = [*(f"tip.{a}" for a in XYZ), *(f"tip.velocity_{a}" for a in XYZ), *(f"tip.rate_{a}" for a in XYZ), "joint[3].angle", "energy.total"]
+    start = {
+        "tip.force_x": 3.0,
+        "tip.moment_y": 0.5,
+        "joint[3].torque": 0.4,
+        "joint[3].stiffness": 2.0,
+        "joint[3].damping": 0.1,
+    }
+    quaternion, euler = (
+        SphericalArm(state=form).simulate(stop=2.0, step=0.1, start=start, tolerance=1e-10) for form in FORMS
+    )
+    signals = [
+        *(f"tip.{a}" for a in XYZ),
+        *(f"tip.velocity_{a}" for a in XYZ),
+        *(f"tip.rate_{a}" for a in XYZ),
+        "joint[3].angle",
+        "energy.total",
+    ]
     assert np.ptp(column(euler, ["tip.x"])) > 0.1
     assert np.max(np.abs(column(quaternion, signals) - column(euler, signals))) < TREE_SAME_MOTION
     angles = [f"joint[{j}].angle[{k}]" for j in (1, 2) for k in (1, 2, 3)]
-    assert np.max(np.abs(np.exp(1j * column(quaternion, angles)) - np.exp(1j * column(euler, angles)))) < TREE_SAME_MOTION
+    assert (
+        np.max(np.abs(np.exp(1j * column(quaternion, angles)) - np.exp(1j * column(euler, angles)))) < TREE_SAME_MOTION
+    )
 
 
 def test_a_free_body_keeps_its_momentum() -> None:
@@ -229,11 +289,15 @@ def test_a_free_body_keeps_its_momentum() -> None:
     velocity = column(result, [f"tip.velocity_{a}" for a in XYZ])
     w = column(result, [f"tip.rate_{a}" for a in XYZ])
     e = column(result, [f"tip.quaternion[{k}]" for k in range(1, 5)])
-    H = np.array([matrix_of(e_i) @ _matrix(np.array(inertia)) @ matrix_of(e_i).T @ w_i for e_i, w_i in zip(e, w, strict=True)])
+    H = np.array(
+        [matrix_of(e_i) @ _matrix(np.array(inertia)) @ matrix_of(e_i).T @ w_i for e_i, w_i in zip(e, w, strict=True)]
+    )
     assert np.max(np.abs(velocity - velocity[0])) < CONSERVED * np.abs(velocity).max()
     assert np.max(np.abs(H - H[0])) < CONSERVED * np.abs(H).max()
     assert np.max(np.abs(w - w[0])) > 0.1  # it tumbles
-    assert np.max(np.abs(np.linalg.norm(column(result, [f"fly.quaternion[{k}]" for k in range(1, 5)]), axis=1) - 1)) < NORM
+    assert (
+        np.max(np.abs(np.linalg.norm(column(result, [f"fly.quaternion[{k}]" for k in range(1, 5)]), axis=1) - 1)) < NORM
+    )
 
 
 def test_a_free_tree_falls_with_its_momentum_whatever_its_motors_do() -> None:
@@ -242,10 +306,14 @@ def test_a_free_tree_falls_with_its_momentum_whatever_its_motors_do() -> None:
     tree = random_tree(random, ["free", "spherical", "revolute", "prismatic"], (0, 1, 1, 2))
     state = random_state(random, tree)
     tau = np.concatenate([np.zeros(6), state.tau[6:]])
-    result = mechanism_of(tree).simulate(stop=0.5, step=0.05, start=start_of(tree, state.q, state.v, tau), tolerance=1e-11)
+    result = mechanism_of(tree).simulate(
+        stop=0.5, step=0.05, start=start_of(tree, state.q, state.v, tau), tolerance=1e-11
+    )
     pinocchio, mass = PinocchioTree(tree, np.zeros(3)), sum(b.mass for b in tree.bodies)
     q, v = column(result, names(tree, COORDINATES)), column(result, names(tree, RATES))
-    linear, angular, com = (np.array(part) for part in zip(*(pinocchio.momentum(*point) for point in zip(q, v, strict=True)), strict=True))
+    linear, angular, com = (
+        np.array(part) for part in zip(*(pinocchio.momentum(*point) for point in zip(q, v, strict=True)), strict=True)
+    )
     fall = -9.81 * result.t[:, np.newaxis] * [0.0, 0.0, 1.0]
     assert np.max(np.abs(linear - linear[0] - mass * fall)) < CONSERVED * np.abs(linear).max()
     assert np.max(np.abs(angular - angular[0])) < CONSERVED * np.abs(angular).max()

@@ -18,19 +18,26 @@ from mechfmu.simulation.engines import NAMES
 MOVING = [kind for kind in KINDS if kind != "fixed"]
 
 some_trees = st.tuples(
-    st.lists(st.sampled_from(KINDS), min_size=1, max_size=9).filter(lambda kinds: any(kind != "fixed" for kind in kinds)),
-    st.integers(0, 2**32 - 1), st.booleans(),
-)  # fmt: skip
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=9).filter(
+        lambda kinds: any(kind != "fixed" for kind in kinds)
+    ),
+    st.integers(0, 2**32 - 1),
+    st.booleans(),
+)
 often = settings(max_examples=40, deadline=None, derandomize=True)
 
 
-def case_of(kinds: list[str] | tuple[str, ...], seed: int, coordinate_axes: bool) -> tuple[Tree, TreeState, np.ndarray, np.ndarray]:
+def case_of(
+    kinds: list[str] | tuple[str, ...], seed: int, coordinate_axes: bool
+) -> tuple[Tree, TreeState, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     tree = random_tree(random, kinds, coordinate_axes=coordinate_axes)
     return tree, random_state(random, tree), random.uniform(-5.0, 5.0, 3), random.uniform(-2.0, 2.0, 3)
 
 
-def assert_as_pinocchio(tree: Tree, state: TreeState, force: np.ndarray, moment: np.ndarray, engine: str = "numpy") -> None:
+def assert_as_pinocchio(
+    tree: Tree, state: TreeState, force: np.ndarray, moment: np.ndarray, engine: str = "numpy"
+) -> None:
     start = start_of(tree, state.q, state.v, state.tau) | load_of(force, moment)
     found = Point(mechanism_of(tree), start, engine=engine)
     wanted = PinocchioTree(tree, np.array([0.0, 0.0, -9.81])).solve(state.q, state.v, state.tau, force, moment)
@@ -76,10 +83,19 @@ def test_random_trees_on_a_base_that_moves(case: tuple[list[str], int, bool]) ->
     e /= np.linalg.norm(e)
     vectors = {"base.acceleration_": rdd, "base.angular_acceleration_": eps}
     states = {"base.": r, "base.velocity_": rd, "base.rate_": w}
-    inputs, moved = ({f"{prefix}{a}": vector[i] for prefix, vector in group.items() for i, a in enumerate(XYZ)} for group in (vectors, states))
+    inputs, moved = (
+        {f"{prefix}{a}": vector[i] for prefix, vector in group.items() for i, a in enumerate(XYZ)}
+        for group in (vectors, states)
+    )
     moved |= {f"base.quaternion[{k + 1}]": e[k] for k in range(4)}
-    found = Point(mechanism_of(tree, base="moving"), start_of(tree, state.q, state.v, state.tau) | load_of(force, moment) | inputs, moved)
-    wanted = PinocchioTree(tree, np.array([0.0, 0.0, -9.81]), led=True).led_solve((r, e, rd, w, rdd, eps), state.q, state.v, state.tau, force, moment)
+    found = Point(
+        mechanism_of(tree, base="moving"),
+        start_of(tree, state.q, state.v, state.tau) | load_of(force, moment) | inputs,
+        moved,
+    )
+    wanted = PinocchioTree(tree, np.array([0.0, 0.0, -9.81]), led=True).led_solve(
+        (r, e, rd, w, rdd, eps), state.q, state.v, state.tau, force, moment
+    )
     assert off_by(found.get(*names(tree, ACCELERATIONS)), wanted.vdot) < OTHER_CODE
     assert off_by(found.get(*wrench_names(tree)), wanted.wrench.ravel()) < OTHER_CODE
 
@@ -99,6 +115,8 @@ def test_the_constraint_in_a_joint_does_no_work(case: tuple[list[str], int, bool
         assert np.max(np.abs(S.T @ R - tau)) < IDENTITY * scale
         slides = np.abs(S[:3]).max(axis=0) > 0.5  # slides come first, so turns have no linear part
         turns = ~slides
-        drive = np.concatenate([np.linalg.pinv(S[:3, slides].T) @ tau[slides], np.linalg.pinv(S[3:, turns].T) @ tau[turns]])
+        drive = np.concatenate(
+            [np.linalg.pinv(S[:3, slides].T) @ tau[slides], np.linalg.pinv(S[3:, turns].T) @ tau[turns]]
+        )
         assert np.max(np.abs(S.T @ (R - drive))) < IDENTITY * scale
     assert at == len(state.tau)

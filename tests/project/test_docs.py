@@ -61,8 +61,12 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     build = [sys.executable, "-m", "mechfmu", "build"]
     subprocess.run([*build, "link_chain", "--option", "links=5", "-o", folder / "out"], check=True, capture_output=True)
-    subprocess.run([*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True)
-    subprocess.run([*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True)
+    subprocess.run(
+        [*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True
+    )
+    subprocess.run(
+        [*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True
+    )
     for name in ("LinkChain.fmu", "MyModel.fmu"):
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
@@ -93,15 +97,23 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
             for command in commands(text):
                 if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
                     words = shlex.split(command)[1:]
-                    files = [name for word in words for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])]  # as a shell does
+                    files = [
+                        name
+                        for word in words
+                        for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])
+                    ]  # as a shell does
                     run([sys.executable, "-m", "mechfmu", *files], folder)
                 else:
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
 
 
-def test_messages_in_the_readme_are_those_that_are_told(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_in_the_readme_are_those_that_are_told(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(workplace)
-    shown = re.findall(r"^\$ mechfmu (.*)\n(mechfmu .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    shown = re.findall(
+        r"^\$ mechfmu (.*)\n(mechfmu .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(shown) >= 2
     for command, message in shown:
         assert main(shlex.split(command)) == 2
@@ -109,30 +121,51 @@ def test_messages_in_the_readme_are_those_that_are_told(workplace: Path, monkeyp
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path / "site"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
     pages = [f for f in (tmp_path / "site").rglob("*.html") if f.name != "404.html"]
     assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
-    plain = {f: re.sub(r"<(pre|code|script)\b.*?</\1>", "", f.read_text(encoding="utf-8"), flags=re.DOTALL) for f in pages}
+    plain = {
+        f: re.sub(r"<(pre|code|script)\b.*?</\1>", "", f.read_text(encoding="utf-8"), flags=re.DOTALL) for f in pages
+    }
     assert [f.name for f, text in plain.items() if "$" in text or "formula-" in text] == []  # all formulas are drawn
-    outside = [link for f in pages for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))]
+    outside = [
+        link
+        for f in pages
+        for link in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', f.read_text(encoding="utf-8"))
+    ]
     assert outside == []  # works offline
 
 
 def test_every_tutorial_ends_with_what_the_fmu_computes(workplace: Path) -> None:
     """So that readers can tell whether they did it right."""
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "tutorials").glob("*.md")]
-    (command,) = {command for text in pages for command in re.findall(r"^mechfmu simulate out/LinkChain.fmu .*$", text, re.MULTILINE)}
+    (command,) = {
+        command
+        for text in pages
+        for command in re.findall(r"^mechfmu simulate out/LinkChain.fmu .*$", text, re.MULTILINE)
+    }
     start = dict(re.findall(r'--set "(.+?)=(.+?)"', command))
     result = simulate_fmu(workplace / "out" / "LinkChain.fmu", stop=5.0, start=start)
     assert len(start) == 2 and "--stop 5 " in command
-    assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [[f"{result['tip.x'][-1]:.5f}"]]
+    assert [re.findall(r"^> `tip\.x` = \*\*(.+)\*\* m$", text, re.MULTILINE) for text in pages] == len(pages) * [
+        [f"{result['tip.x'][-1]:.5f}"]
+    ]
 
 
 def test_every_mechanism_has_its_benchmarks_and_the_readme_agrees() -> None:
     tables = benchmarks()
     assert all("|---|" in tables[key] for key in FIRST)
-    (row,) = re.findall(r"^\| time of mechfmu over that of Pinocchio \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (row,) = re.findall(
+        r"^\| time of mechfmu over that of Pinocchio \| (.*) \|$",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     measured = [float(number) for number in re.findall(r"\| (\d+\.\d+) ", "".join(tables.values()))]
     known = {f"{ratio:.2f}" for number in measured for ratio in (number, 1 / number)}
     assert set(row.split(" | ")) <= known

@@ -1,76 +1,57 @@
-"""Imports point one way: core <- mechanisms <- engines <- packaging <- check, run <- cli."""
+"""Imports point one way, those inside functions too; the checker stands alone."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-from pathlib import Path
+import graphlib
+import sys
 
-from helpers.paths import PACKAGE
+import pytest
 
-LAYERS = {"core": 0, "mechanisms": 1, "engines": 2, "packaging": 3, "check": 4, "run": 4, "cli": 5, "__main__": 6}
+from helpers.paths import BUILD_SCRIPTS
 
-# the two conveniences of a mechanism at the keyboard, which reach up when they are called
-EXCEPTIONS = {("model/mechanism.py", "simulate", "run"), ("model/mechanism.py", "build", "packaging")}
+sys.path.append(str(BUILD_SCRIPTS))
+from import_graph import by_part, graph, modules
 
-
-def imports(text: str, package: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """(function around it, part of mechfmu it imports) for every import of a module that lies in mechfmu.`package`."""
-
-    def visit(node: ast.AST, function: str) -> Iterator[tuple[str, str]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                continue
-            inside = child.name if isinstance(child, ast.FunctionDef) else function
-            if isinstance(child, ast.ImportFrom):
-                base = ("mechfmu", *package)[: 1 + len(package) + 1 - child.level] if child.level else ()
-                target = (*base, *(child.module.split(".") if child.module else ()))
-                for name in child.names:
-                    yield inside, part_of((*target, name.name))
-            elif isinstance(child, ast.Import):
-                for name in child.names:
-                    yield inside, part_of(tuple(name.name.split(".")))
-            else:
-                yield from visit(child, inside)
-
-    yield from ((f, part) for f, part in visit(ast.parse(text), "") if part in LAYERS)
+ORDER = (
+    "model", "check", "atomic_file", "multibody", "control", "mechanisms", "codegen", "simulation", "fmu", "view", "sweep", "cosim", "analysis",
+    "facade", "cli", "__main__",
+)  # fmt: skip
 
 
-def part_of(module: tuple[str, ...]) -> str:
-    return module[1] if module[0] == "mechfmu" and len(module) > 1 else ""
-
-
-def violations(text: str, file: str) -> set[tuple[str, str, str]]:
-    """(file, function, part) for every import that points up or sideways."""
-    parts = Path(file).with_suffix("").parts
-    own = LAYERS[parts[0]]
-    found = imports(text, parts[:-1])
-    return {(file, function, part) for function, part in found if part != parts[0] and LAYERS[part] >= own}
+def backward(parts: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """(importer, imported) where the imported part stands above."""
+    return {(a, b) for a, others in parts.items() for b in others if ORDER.index(b) >= ORDER.index(a)}
 
 
 def test_no_import_points_up() -> None:
-    files = [f for f in PACKAGE.rglob("*.py") if f != PACKAGE / "__init__.py"]
-    assert len(files) > 10
-    found = {v for f in files for v in violations(f.read_text(), f.relative_to(PACKAGE).as_posix())}
-    assert found == EXCEPTIONS
+    parts = by_part(graph(modules()))
+    assert set(parts) == set(ORDER)
+    assert backward(parts) == set()
 
 
-def test_the_package_itself_imports_only_mechanisms() -> None:
-    """It is loaded first and bundled into every Python FMU."""
-    found = {part for _, part in imports((PACKAGE / "__init__.py").read_text(), ())}
-    assert found == {"mechanisms"}
+def test_no_modules_import_each_other() -> None:
+    edges = {m: {other for other in imported if other} for m, imported in graph(modules()).items() if m}
+    assert len(list(graphlib.TopologicalSorter(edges).static_order())) == len(edges)
 
 
-def test_this_check_finds_what_it_looks_for() -> None:
-    text = """
-import mechfmu.view.plot
-from ..cli import main
-from .. import packaging
-from ..model import Mechanism
-if TYPE_CHECKING:
-    from ..run.result import Result
-def late():
-    from ..check import report
-"""
-    wanted = {("", "run"), ("", "cli"), ("", "packaging"), ("late", "check")}
-    assert {(function, part) for _, function, part in violations(text, "engines/x.py")} == wanted
+def test_the_checker_imports_nothing_of_the_rest() -> None:
+    assert by_part(graph(modules()))["check"] == set()
+
+
+PLANTED = (
+    "from ..fmu.build import build", "from .. import cli", "import mechfmu.view.plot", "from mechfmu.cosim import system",
+    "def later():\n    from ..sweep.runner import Runner", "def later():\n    if True:\n        import mechfmu.fmu.build",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PLANTED)
+def test_a_planted_import_is_found(text: str) -> None:
+    texts = modules()
+    texts["simulation", "result"] += f"\n{text}\n"
+    assert backward(by_part(graph(texts)))
+
+
+def test_what_only_type_checkers_read_does_not_count() -> None:
+    texts = modules()
+    texts["simulation", "result"] += "\nif TYPE_CHECKING:\n    from ..cli import main\n"
+    assert not backward(by_part(graph(texts)))

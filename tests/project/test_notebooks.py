@@ -17,12 +17,16 @@ each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem
 
 
 @each
-def test_it_runs_and_its_page_shows_what_it_found(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_and_its_page_shows_what_it_found(
+    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures shall be shown in the notebook
     found = executed(notebook, tmp_path)
     text = page(found, notebook.stem, tmp_path)
     assert "![](" in text and len(list(tmp_path.glob("*.png"))) == text.count("![](") >= 1
-    assert not any(output.get("name") == "stderr" for cell in found.cells for output in cell.get("outputs", ()))  # not even a warning
+    assert not any(
+        output.get("name") == "stderr" for cell in found.cells for output in cell.get("outputs", ())
+    )  # not even a warning
 
 
 @each

@@ -52,21 +52,33 @@ def test_inputs_are_held_from_call_to_call(simulate: Simulate) -> None:
     period, calls = 0.03, []
 
     def law(t: float, y: Mapping[str, float]) -> dict[str, float]:
-        assert all(type(value) is float for value in y.values()) and {ANGLE, RATE, "tip.x", "joint[1].acceleration", "energy.total"} <= set(y)
+        assert all(type(value) is float for value in y.values()) and {
+            ANGLE,
+            RATE,
+            "tip.x",
+            "joint[1].acceleration",
+            "energy.total",
+        } <= set(y)
         calls.append(t)
         return {TORQUE: 5.0 if len(calls) % 2 else -3.0}
 
     result = simulate(stop=0.1, step=0.02, start=FREE, controller=law, period=period, tolerance=1e-10)
     assert calls == pytest.approx([0.0, 0.03, 0.06, 0.09], abs=1e-15) and calls[0] == 0.0
     torque = np.array([5.0, -3.0, 5.0, -3.0])
-    spent = np.clip(result.t.reshape(-1, 1) - period * np.arange(4), 0.0, period)  # in each period, until each time of the result
+    spent = np.clip(
+        result.t.reshape(-1, 1) - period * np.arange(4), 0.0, period
+    )  # in each period, until each time of the result
     assert result[RATE] == pytest.approx(spent @ torque / INERTIA, abs=1e-9)
-    assert result.t == pytest.approx(np.arange(6) * 0.02) and result.inputs[TORQUE] == pytest.approx([5.0, 5.0, -3.0, 5.0, 5.0, -3.0])
+    assert result.t == pytest.approx(np.arange(6) * 0.02) and result.inputs[TORQUE] == pytest.approx(
+        [5.0, 5.0, -3.0, 5.0, 5.0, -3.0]
+    )
     assert result["joint[1].acceleration"] == pytest.approx(result.inputs[TORQUE] / INERTIA)
 
 
 @pytest.mark.parametrize(("step", "period", "count"), ((0.01, 0.1, 4), (0.1, 0.01, 31), (0.1, None, 4), (0.3, 1.0, 1)))
-def test_the_controller_is_called_once_per_period(simulate: Simulate, step: float, period: float | None, count: int) -> None:
+def test_the_controller_is_called_once_per_period(
+    simulate: Simulate, step: float, period: float | None, count: int
+) -> None:
     """From the start to the end, both included, whatever the rounding of multiples."""
     calls: list[float] = []
     simulate(stop=0.3, step=step, controller=lambda t, y: calls.append(t) or {}, period=period)
@@ -80,7 +92,9 @@ def test_mechanism_engine_and_fmus_agree(fmu: Build) -> None:
     assert here[ANGLE].min() < -0.5 < 0.1 < np.ptp(here[ANGLE]), "it moves"
     for other in (rods.simulate(**how, engine="c"), simulate_fmu(fmu(links=1), **how)):
         assert other.signals.keys() == here.signals.keys()
-        assert max(np.abs(other[name] - here[name]).max() for name in here.signals) < SAME * 100  # N, J: reactions of 100 N
+        assert (
+            max(np.abs(other[name] - here[name]).max() for name in here.signals) < SAME * 100
+        )  # N, J: reactions of 100 N
         assert other.inputs[TORQUE] == pytest.approx(here.inputs[TORQUE], abs=SAME * 50)
 
 
@@ -91,11 +105,18 @@ def test_other_inputs_are_driven_at_the_same_time(fmu: Build, tmp_path: Path) ->
     rod, file = LinkChain(links=1), fmu(links=1)
     here = rod.simulate(**how, inputs={"tip.force_x": lambda t: 20.0 * t}, controller=spring, period=0.01)
     there = simulate_fmu(file, **how, input_csv=tmp_path / "push.csv", controller=spring, period=0.01)
-    assert here.inputs["tip.force_x"] == pytest.approx(there.inputs["tip.force_x"]) and here.inputs["tip.force_x"][-1] == pytest.approx(4.0)
+    assert here.inputs["tip.force_x"] == pytest.approx(there.inputs["tip.force_x"]) and here.inputs["tip.force_x"][
+        -1
+    ] == pytest.approx(4.0)
     assert here[ANGLE] == pytest.approx(there[ANGLE], abs=SAME)
     push = {"controller": lambda t, y: {"tip.force_x": 1.0}}
-    for run in (lambda: rod.simulate(inputs={"tip.force_x": 1.0}, **push), lambda: simulate_fmu(file, input_csv=tmp_path / "push.csv", **push)):
-        with pytest.raises(UserError, match=r"^the controller sets tip\.force_x at t = 0 s: it is driven by the given inputs already$"):
+    for run in (
+        lambda: rod.simulate(inputs={"tip.force_x": 1.0}, **push),
+        lambda: simulate_fmu(file, input_csv=tmp_path / "push.csv", **push),
+    ):
+        with pytest.raises(
+            UserError, match=r"^the controller sets tip\.force_x at t = 0 s: it is driven by the given inputs already$"
+        ):
             run()
 
 
@@ -129,7 +150,10 @@ def test_mistakes_of_controllers(simulate: Simulate, law: Any, message: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
-        ({"controller": 7}, "^controller 7: must be a function of the time and the outputs that returns a dict of inputs$"),
+        (
+            {"controller": 7},
+            "^controller 7: must be a function of the time and the outputs that returns a dict of inputs$",
+        ),
         ({"controller": spring, "period": 0}, "^period 0: must be a finite number of seconds, greater than 0$"),
         ({"controller": spring, "period": "a"}, "^period a: must be a finite number"),
         ({"period": 0.1}, r"^period 0\.1: only for a controller, and there is none$"),
@@ -141,11 +165,17 @@ def test_mistakes_of_calls(simulate: Simulate, arguments: dict[str, Any], messag
 
 
 def test_limits_of_inputs_hold() -> None:
-    with pytest.raises(UserError, match=r"^the controller sets at t = 0 s: link\[1\]\.inertia_input = -1 kg\.m2: must be at least 0$"):
-        Exoskeleton(leg1=1, leg2=1, body=1, inertia="prescribed").simulate(stop=0.01, engine="numpy", controller=lambda t, y: {"link[1].inertia_input": -1.0})
+    with pytest.raises(
+        UserError, match=r"^the controller sets at t = 0 s: link\[1\]\.inertia_input = -1 kg\.m2: must be at least 0$"
+    ):
+        Exoskeleton(leg1=1, leg2=1, body=1, inertia="prescribed").simulate(
+            stop=0.01, engine="numpy", controller=lambda t, y: {"link[1].inertia_input": -1.0}
+        )
 
 
-def test_an_fmu_of_another_maker_with_inputs_of_every_kind(portable: Portable, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_fmu_of_another_maker_with_inputs_of_every_kind(
+    portable: Portable, capsys: pytest.CaptureFixture[str]
+) -> None:
     oven = portable("oven")
 
     def law(t: float, y: Mapping[str, float]) -> dict[str, Any]:
@@ -153,8 +183,13 @@ def test_an_fmu_of_another_maker_with_inputs_of_every_kind(portable: Portable, c
         return {"switch": y["heat"] < 21.0, "stage": 4, "opening": 0.5}
 
     result = simulate_fmu(oven, stop=1.0, step=0.1, controller=law, period=0.2)
-    assert result["heat"] == pytest.approx([20.0, 20.35, 20.7, 21.05, 21.4, 21.35, 21.3, 21.25, 21.2, 21.15, 21.1]) and "text" not in result.signals
-    assert result["changes"] == pytest.approx(range(11)) and result["warm"] == pytest.approx((result["heat"] > 21.0) * 1.0)
+    assert (
+        result["heat"] == pytest.approx([20.0, 20.35, 20.7, 21.05, 21.4, 21.35, 21.3, 21.25, 21.2, 21.15, 21.1])
+        and "text" not in result.signals
+    )
+    assert result["changes"] == pytest.approx(range(11)) and result["warm"] == pytest.approx(
+        (result["heat"] > 21.0) * 1.0
+    )
     assert capsys.readouterr().err == "seen\n" * 6
     for value, message in (
         ({"stage": 1.5}, "stage = 1.5 .* whole number"),
@@ -169,7 +204,12 @@ def changed(fmu: Path, file: Path, pattern: bytes) -> Path:
     """A copy of an FMU without something in its description."""
     with zipfile.ZipFile(fmu) as old, zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
-            new.writestr(name, re.sub(pattern, b"", old.read(name), flags=re.DOTALL) if name == "modelDescription.xml" else old.read(name))
+            new.writestr(
+                name,
+                re.sub(pattern, b"", old.read(name), flags=re.DOTALL)
+                if name == "modelDescription.xml"
+                else old.read(name),
+            )
     return file
 
 
@@ -177,11 +217,15 @@ def test_an_fmu_that_needs_equal_steps_gets_them(fmu: Build, tmp_path: Path) -> 
     rigid = changed(fmu(links=1), tmp_path / "Rigid.fmu", rb'canHandleVariableCommunicationStepSize="true"')
     for period in (0.005, 0.02):
         assert len(simulate_fmu(rigid, stop=0.1, step=0.01, controller=spring, period=period).t) == 11
-    with pytest.raises(UserError, match=r"^Rigid\.fmu needs equal steps: choose a period that is a multiple of the step or divides it"):
+    with pytest.raises(
+        UserError, match=r"^Rigid\.fmu needs equal steps: choose a period that is a multiple of the step or divides it"
+    ):
         simulate_fmu(rigid, stop=0.1, step=0.01, controller=spring, period=0.015)
 
 
 def test_an_fmu_that_cannot_be_stepped_has_no_controller(fmu: Build, tmp_path: Path) -> None:
     exchange = changed(fmu(links=1), tmp_path / "Exchange.fmu", rb"<CoSimulation.*?</CoSimulation>")
-    with pytest.raises(UserError, match=r"^Exchange\.fmu cannot have a controller: it is not an FMI 2\.0 FMU for Co-Simulation$"):
+    with pytest.raises(
+        UserError, match=r"^Exchange\.fmu cannot have a controller: it is not an FMI 2\.0 FMU for Co-Simulation$"
+    ):
         simulate_fmu(exchange, stop=0.1, controller=spring)

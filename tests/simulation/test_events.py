@@ -23,13 +23,10 @@ def ball(restitution: float = 0.5) -> Mechanism:
     return make("bouncing_ball", restitution=restitution)
 
 
-
-
-
-
 def started(restitution: float, name: str = "casadi", tolerance: float | None = None) -> Instance:
     """At the default tolerance the solver passes a whole flight in one of its own steps, which is when impacts are missed."""
-    instance = Instance(ball(restitution), engine=name)
+    model = ball(restitution)
+    instance = Instance(model, None, engine(name, model))
     instance.initialize(tolerance=tolerance)
     return instance
 
@@ -94,7 +91,9 @@ def test_an_input_changes_the_next_impact() -> None:
     half = GRAVITY / 2
     first = math.sqrt(2 * HEIGHT / half)
     speed, since = 0.5 * half * first, 0.9 - first
-    assert values(instance) == pytest.approx([speed * since - half * since**2 / 2, speed - half * since, 1], abs=IMPACT_STATE)
+    assert values(instance) == pytest.approx(
+        [speed * since - half * since**2 / 2, speed - half * since, 1], abs=IMPACT_STATE
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,7 +101,8 @@ def test_too_many_events_are_refused_and_the_instance_stays_where_it_was(name: s
     """A lossless ball that hops every 0.9 ms: a second holds more impacts than a step may have. The solver is kept below a hop."""
     hop = 1e-6
     flight = 2 * math.sqrt(2 * hop / GRAVITY)
-    instance = Instance(ball(1.0), {"ball.height_start": hop, "solver.max_step": flight / 4}, engine=name)
+    model = ball(1.0)
+    instance = Instance(model, {"ball.height_start": hop, "solver.max_step": flight / 4}, engine(name, model))
     instance.initialize()
     before = instance.save()
     with pytest.raises(IntegrationError, match=r"more than 1000 events .* guard 0"):

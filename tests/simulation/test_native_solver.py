@@ -85,9 +85,11 @@ def arenstorf(t, s):
     x, y, vx, vy = s
     earth, moon = ((x + MOON) ** 2 + y * y) ** 1.5, ((x - 1 + MOON) ** 2 + y * y) ** 1.5
     return (
-        vx, vy, x + 2 * vy - (1 - MOON) * (x + MOON) / earth - MOON * (x - 1 + MOON) / moon,
+        vx,
+        vy,
+        x + 2 * vy - (1 - MOON) * (x + MOON) / earth - MOON * (x - 1 + MOON) / moon,
         y - 2 * vx - (1 - MOON) * y / earth - MOON * y / moon,
-    )  # fmt: skip
+    )
 
 
 def decay(rate: float) -> Function:
@@ -96,7 +98,12 @@ def decay(rate: float) -> Function:
 
 
 OSCILLATOR = Known("oscillator", lambda t, x: (x[1], -x[0]), lambda t: np.array([math.cos(t), -math.sin(t)]), 20.0)
-CLOCKED = Known("non-autonomous", lambda t, x: (x[0] * np.cos(t), -2 * t * x[1] * x[1]), lambda t: np.array([math.exp(math.sin(t)), 1 / (1 + t * t)]), 10.0)
+CLOCKED = Known(
+    "non-autonomous",
+    lambda t, x: (x[0] * np.cos(t), -2 * t * x[1] * x[1]),
+    lambda t: np.array([math.exp(math.sin(t)), 1 / (1 + t * t)]),
+    10.0,
+)
 KEPLER = Known("Kepler", kepler, kepler_solution, 20.0)
 CLOSED = Known("Arenstorf", arenstorf, lambda t: ARENSTORF, PERIOD)  # known at the start and after a period
 DECAY = Known("decay to a cosine", decay(10.0), lambda t: np.array([math.cos(t)]), 10.0)
@@ -141,14 +148,18 @@ def test_a_run_in_many_pieces_remembers_its_step_size(solver: Solver) -> None:
     problem, memory, x = OSCILLATOR.problem(), CMemory(), OSCILLATOR.solution(0.0)
     for i in range(100):
         x = solver.run(problem, x, (i + 1) * 0.2, 1e-6, t=i * 0.2, memory=memory).x
-    assert problem.evaluations < 100 * 14 + 60, "a piece of 0.2 s is one step of 13 evaluations; finding the step size takes a few more"
+    assert problem.evaluations < 100 * 14 + 60, (
+        "a piece of 0.2 s is one step of 13 evaluations; finding the step size takes a few more"
+    )
     assert OSCILLATOR.error(x, 1e-6) < NATIVE_GLOBAL_ERROR["oscillator"]
 
 
 # --- order ------------------------------------------------------------------------------------------------------------------
 
 
-def errors_of_fixed_steps(solver: Solver, known: Known, implicit: bool, end: float, counts: tuple[int, ...]) -> np.ndarray:
+def errors_of_fixed_steps(
+    solver: Solver, known: Known, implicit: bool, end: float, counts: tuple[int, ...]
+) -> np.ndarray:
     errors = []
     for count in counts:
         problem, x, h = known.problem(), known.solution(0.0), end / count
@@ -185,13 +196,21 @@ INSIDE = np.linspace(0.05, 0.95, 19)
 
 
 @named(OSCILLATOR, CLOCKED, KEPLER)
-@pytest.mark.parametrize(("implicit", "order", "sizes"), ((False, 7, (0.4, 0.2, 0.1)), (True, 4, (0.1, 0.05, 0.025))), ids=("explicit", "implicit"))
-def test_order_of_the_dense_output(solver: Solver, known: Known, implicit: bool, order: int, sizes: tuple[float, ...]) -> None:
+@pytest.mark.parametrize(
+    ("implicit", "order", "sizes"),
+    ((False, 7, (0.4, 0.2, 0.1)), (True, 4, (0.1, 0.05, 0.025))),
+    ids=("explicit", "implicit"),
+)
+def test_order_of_the_dense_output(
+    solver: Solver, known: Known, implicit: bool, order: int, sizes: tuple[float, ...]
+) -> None:
     """The worst error inside one step from an exact point is of one order more than the interpolation."""
     errors, t = [], 1.1
     for h in sizes:
         _, inside, _ = solver.step(known.problem(), implicit, t, h, known.solution(t), list(INSIDE))
-        errors.append(max(np.abs(x - known.solution(t + theta * h)).max() for theta, x in zip(INSIDE, inside, strict=True)))
+        errors.append(
+            max(np.abs(x - known.solution(t + theta * h)).max() for theta, x in zip(INSIDE, inside, strict=True))
+        )
     assert orders(np.array(errors))[-1] > order + 1 - ORDER
 
 
@@ -221,7 +240,9 @@ def test_the_estimate_covers_the_error_of_a_step(solver: Solver, known: Known, i
 
 @named(OSCILLATOR, CLOCKED, KEPLER, CLOSED, DECAY)
 @pytest.mark.parametrize("tolerance", (1e-3, 1e-6, 1e-9, 1e-12))
-def test_problems_that_are_not_stiff_stay_with_the_explicit_method(solver: Solver, known: Known, tolerance: float) -> None:
+def test_problems_that_are_not_stiff_stay_with_the_explicit_method(
+    solver: Solver, known: Known, tolerance: float
+) -> None:
     run = solver.run(known.problem(), known.solution(0.0), known.end, tolerance)
     assert not run.stiff
     assert run.tangents == 0
@@ -238,11 +259,16 @@ def test_stiffness_is_noticed_and_does_not_cost(solver: Solver, rate: float, tol
 
 
 def test_the_implicit_method_needs_far_fewer_steps(solver: Solver) -> None:
-    runs = {method: solver.run(Problem(decay(1e3), 1), [1.0], 10.0, 1e-6, method) for method in (EXPLICIT, IMPLICIT, AUTOMATIC)}
+    runs = {
+        method: solver.run(Problem(decay(1e3), 1), [1.0], 10.0, 1e-6, method)
+        for method in (EXPLICIT, IMPLICIT, AUTOMATIC)
+    }
     assert not runs[EXPLICIT].stiff and runs[EXPLICIT].tangents == 0, "explicit stays explicit"
     assert runs[IMPLICIT].steps * 20 < runs[EXPLICIT].steps
     assert runs[AUTOMATIC].steps * 20 < runs[EXPLICIT].steps
-    assert runs[IMPLICIT].tangents <= 2 * runs[IMPLICIT].steps, "one Jacobian of one column and one time derivative for a step"
+    assert runs[IMPLICIT].tangents <= 2 * runs[IMPLICIT].steps, (
+        "one Jacobian of one column and one time derivative for a step"
+    )
 
 
 def van_der_pol(stiffness: float) -> Function:
@@ -299,7 +325,9 @@ def test_the_time_of_an_event(solver: Solver, method: int, level: float) -> None
     problem = Problem(OSCILLATOR.rates, 2, lambda t, x: (x[0] - level,), 1)
     run = solver.run(problem, [1.0, 0.0], 20.0, 1e-10, method)
     assert run.outcome == EVENT and run.guard == 0
-    assert abs(run.t - math.acos(level)) < EVENT_AT / (1 - level**2) ** 0.5, "the flatter the crossing, the less sharp its time"
+    assert abs(run.t - math.acos(level)) < EVENT_AT / (1 - level**2) ** 0.5, (
+        "the flatter the crossing, the less sharp its time"
+    )
     assert run.x == pytest.approx(OSCILLATOR.solution(run.t), abs=1e-8)
     assert run.x[0] <= level, "the guard has really fallen, so that it cannot fire twice"
 
@@ -349,7 +377,9 @@ METHODS = pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT, AUTOMATIC), ids
 @METHODS
 def test_a_limit_of_evaluations_ends_the_run_where_it_is(solver: Solver, method: int) -> None:
     run = solver.run(OSCILLATOR.problem(), [1.0, 0.0], 1e4, 1e-6, method, evaluation_limit=500)
-    assert run.outcome == TOO_MANY_EVALUATIONS and 500 <= run.evaluations + run.tangents <= 512, "it is looked at between steps"
+    assert run.outcome == TOO_MANY_EVALUATIONS and 500 <= run.evaluations + run.tangents <= 512, (
+        "it is looked at between steps"
+    )
     assert 0 < run.t < 1e4
     assert run.x == pytest.approx(OSCILLATOR.solution(run.t), abs=1e-4), "t and x belong together"
 
@@ -408,10 +438,13 @@ def test_nothing_to_integrate(solver: Solver) -> None:
 
 METHOD = {"explicit": 1, "implicit": 2, "automatic": 3}
 STIFF_START = {
-    **{f"joint[{k}].stiffness": 1e6 for k in (2, 3)}, **{f"joint[{k}].damping": 100.0 for k in (2, 3)},
-    **{f"link[{k}].mass": 0.02 for k in (2, 3)}, **{f"link[{k}].inertia": 2e-4 for k in (2, 3)},
-    "joint[1].angle_start": 0.2, "joint[1].rate_start": 3.0,
-}  # fmt: skip
+    **{f"joint[{k}].stiffness": 1e6 for k in (2, 3)},
+    **{f"joint[{k}].damping": 100.0 for k in (2, 3)},
+    **{f"link[{k}].mass": 0.02 for k in (2, 3)},
+    **{f"link[{k}].inertia": 2e-4 for k in (2, 3)},
+    "joint[1].angle_start": 0.2,
+    "joint[1].rate_start": 3.0,
+}
 ANGLES = [f"joint[{k}].angle" for k in (1, 2, 3)]
 
 

@@ -25,7 +25,9 @@ def test_feet_at_the_ground_start_in_contact(engine: str, above: float) -> None:
 @both_engines
 @pytest.mark.parametrize("speed", (-1.0, 0.1))
 def test_feet_at_the_ground_that_move_land_when_they_close(engine: str, speed: float) -> None:
-    result = Exoskeleton.three_link().simulate(stop=0.05, start={"hip.y_start": STANDING, "hip.velocity_y_start": speed}, engine=engine)
+    result = Exoskeleton.three_link().simulate(
+        stop=0.05, start={"hip.y_start": STANDING, "hip.velocity_y_start": speed}, engine=engine
+    )
     assert result["phase"][0] == 0 and result["events"][-1] >= 1
     assert min(result["foot[1].gap"].min(), result["foot[2].gap"].min()) > -1e-9
 
@@ -48,7 +50,9 @@ def test_an_equilibrium_on_both_feet_goes_on_standing() -> None:
     moments = [s.name for s in pinned.table.of("input") if "moment" in s.name]
     point = trim(pinned, {"ground.stabilization": 0.0}, free=moments, hold=["link[3].angle"])
     result = walker.simulate(
-        stop=0.2, start={k: v for k, v in start_at(pinned, point).items() if k in walker.table.by_name} | {"hip.y_start": point.x[1] - _lowest(pinned, point)}
+        stop=0.2,
+        start={k: v for k, v in start_at(pinned, point).items() if k in walker.table.by_name}
+        | {"hip.y_start": point.x[1] - _lowest(pinned, point)},
     )
     assert set(result["phase"]) == {3.0}
     assert np.ptp(result["hip.y"]) < 1e-3

@@ -17,9 +17,27 @@ class Troublesome(Fmi2Slave):
         self.register_variable(String("text", causality=Fmi2Causality.input, variability=Fmi2Variability.discrete))
         self.register_variable(Real("total", causality=Fmi2Causality.output))
         self.register_variable(Real("process", causality=Fmi2Causality.output, getter=lambda: float(os.getpid())))
-        self.register_variable(String("python", causality=Fmi2Causality.output, variability=Fmi2Variability.discrete, getter=lambda: sys.executable))
-        self.register_variable(Integer("length", causality=Fmi2Causality.output, variability=Fmi2Variability.discrete, getter=lambda: len(self.text)))
-        self.register_variable(String("echo", causality=Fmi2Causality.output, variability=Fmi2Variability.discrete, getter=lambda: self.text))
+        self.register_variable(
+            String(
+                "python",
+                causality=Fmi2Causality.output,
+                variability=Fmi2Variability.discrete,
+                getter=lambda: sys.executable,
+            )
+        )
+        self.register_variable(
+            Integer(
+                "length",
+                causality=Fmi2Causality.output,
+                variability=Fmi2Variability.discrete,
+                getter=lambda: len(self.text),
+            )
+        )
+        self.register_variable(
+            String(
+                "echo", causality=Fmi2Causality.output, variability=Fmi2Variability.discrete, getter=lambda: self.text
+            )
+        )
 
     def do_step(self, current_time, step_size):
         if self.trouble:

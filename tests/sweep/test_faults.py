@@ -56,7 +56,9 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bytes]]:
     compiled._library.cache_clear()
 
 
-def test_a_damaged_library_is_compiled_again(load: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_library_is_compiled_again(
+    load: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MECHFMU_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir()
     assert load() == load() == LIBRARY and load.compiled == 1  # type: ignore[attr-defined]
@@ -66,7 +68,9 @@ def test_a_damaged_library_is_compiled_again(load: Callable[[], bytes], tmp_path
     assert [f.name for f in (tmp_path / "cache").iterdir()] == [file.name]
 
 
-def test_a_cache_folder_that_cannot_be_used(load: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_folder_that_cannot_be_used(
+    load: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "cache").write_text("a file")
     for place in ("cache", "cache/inside"):
         monkeypatch.setenv("MECHFMU_CACHE", str(tmp_path / place))
@@ -88,7 +92,9 @@ def full_disk(room: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-@pytest.mark.parametrize("name", ("a.csv", "a.parquet", "a.mat", "a.png", "a.html", "linear.npz", "linear.json", "a.fmu"))
+@pytest.mark.parametrize(
+    "name", ("a.csv", "a.parquet", "a.mat", "a.png", "a.html", "linear.npz", "linear.json", "a.fmu")
+)
 def test_an_older_file_survives_a_full_disk(tmp_path: Path, name: str) -> None:
     t = np.linspace(0, 1, 2000)
     result = Result("a", t, {"x": np.random.default_rng(0).normal(size=2000)}, {"x": Shown("m")})
@@ -127,7 +133,12 @@ def test_no_compiler_outlives_a_killed_build(tmp_path: Path, kill: signal.Signal
     cc = tmp_path / "cc"
     cc.write_text("#!/bin/sh\nsleep 60 &\necho $$ $! > pids.new\nmv pids.new pids\nwait\n")
     cc.chmod(0o755)
-    build = subprocess.Popen([sys.executable, "-c", COMPILE, host_platform()], cwd=tmp_path, env=os.environ | {"CC": str(cc)}, stderr=subprocess.DEVNULL)
+    build = subprocess.Popen(
+        [sys.executable, "-c", COMPILE, host_platform()],
+        cwd=tmp_path,
+        env=os.environ | {"CC": str(cc)},
+        stderr=subprocess.DEVNULL,
+    )
     assert within(60, (tmp_path / "pids").exists)
     pids = [int(p) for p in (tmp_path / "pids").read_text().split()]
     try:
@@ -153,7 +164,10 @@ def test_both_engines_give_a_long_step_up_with_the_same_words(monkeypatch: pytes
             running.step(0.0, 1.0)
         said.append(re.sub(r"stopped at t = \S+ s", "stopped", str(stopped.value)))
         running.step(0.0, 1e-5)  # it remains usable
-    assert said[0] == said[1] and f"the step to t = 1 s stopped: {EVALUATION_LIMIT} evaluations of the equations were not enough" in said[0]
+    assert (
+        said[0] == said[1]
+        and f"the step to t = 1 s stopped: {EVALUATION_LIMIT} evaluations of the equations were not enough" in said[0]
+    )
 
 
 # --- licences -------------------------------------------------------------------------------------------------------------------
@@ -161,10 +175,17 @@ def test_both_engines_give_a_long_step_up_with_the_same_words(monkeypatch: pytes
 
 def test_the_licences_of_what_is_inside(fmu: Build, kind: str) -> None:
     with zipfile.ZipFile(fmu(links=2)) as archive:
-        texts = {name.removeprefix("documentation/licenses/"): archive.read(name).decode() for name in archive.namelist() if "/licenses/" in name}
+        texts = {
+            name.removeprefix("documentation/licenses/"): archive.read(name).decode()
+            for name in archive.namelist()
+            if "/licenses/" in name
+        }
     inside = {"license.txt": "mechfmu.txt", "mechfmu.txt": "BSD 3-Clause", "zig.txt": "Zig contributors"}
     if kind == "python":
-        inside |= {"pythonfmu.txt": "MIT License", "mingw-w64.txt": "Zope Public License"}  # it has libraries for all platforms
+        inside |= {
+            "pythonfmu.txt": "MIT License",
+            "mingw-w64.txt": "Zope Public License",
+        }  # it has libraries for all platforms
     assert texts.keys() == inside.keys() and all(word in texts[name] for name, word in inside.items())
     assert all(name in texts["license.txt"] for name in texts if name != "license.txt")
 
@@ -175,10 +196,18 @@ def test_the_licences_of_what_is_inside(fmu: Build, kind: str) -> None:
 def test_a_long_list_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every body and every variable on a line of its own, however deep the tree is: borders and branches take minutes, and cut deep ones off."""
     n = 120
-    links = [f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>' for i in range(n)]
-    joints = [f'<joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/></joint>' for i in range(1, n)]
+    links = [
+        f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for i in range(n)
+    ]
+    joints = [
+        f'<joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/></joint>'
+        for i in range(1, n)
+    ]
     (tmp_path / "chain.urdf").write_text(f'<robot name="chain">{"".join(links + joints)}</robot>')
     assert main(["list", str(tmp_path / "chain.urdf")]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert all([f"l{i - 1}", "-", f"j{i}", "(revolute)", "-", f"l{i},", "1", "kg"] in lines for i in range(2, n)), lines[-5:]
+    assert all([f"l{i - 1}", "-", f"j{i}", "(revolute)", "-", f"l{i},", "1", "kg"] in lines for i in range(2, n)), (
+        lines[-5:]
+    )
     assert all([f"l{i}.mass", "parameter", "kg", "1"] in [line[:4] for line in lines] for i in range(1, n))

@@ -77,12 +77,18 @@ def test_an_instance_forgets_the_run_before(chain: Path) -> None:
 
 
 def test_a_run_is_that_of_fmpy_when_only_the_end_is_kept_or_only_inputs_vary(chain: Path) -> None:
-    for vary in ({"joint[1].torque": [-1.0, 2.0]}, {"solver.relative_tolerance": [1e-3, 1e-8]}, {"solver.method": ["explicit", "implicit"]}):
+    for vary in (
+        {"joint[1].torque": [-1.0, 2.0]},
+        {"solver.relative_tolerance": [1e-3, 1e-8]},
+        {"solver.method": ["explicit", "implicit"]},
+    ):
         spec = Spec(vary=vary, record=["tip.x"], stop=0.5, step=0.03)  # type: ignore[arg-type]
         for engine in ("fmu", "c"):
             results, reasons = Runner(chain, engine).chunk(spec, spec.cases())
             ((name, values),) = vary.items()
-            assert not any(reasons) and results[:, 0].tolist() == [simulate_fmu(chain, 0.5, 0.03, {name: v})["tip.x"][-1] for v in values]
+            assert not any(reasons) and results[:, 0].tolist() == [
+                simulate_fmu(chain, 0.5, 0.03, {name: v})["tip.x"][-1] for v in values
+            ]
 
 
 def test_a_failed_run_is_recorded_with_its_reason(chain: Path) -> None:
@@ -134,7 +140,9 @@ def killed_while_running() -> Iterator[Callable[[int, int], None]]:
     assert killed
 
 
-def test_a_killed_process_loses_nothing(chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any) -> None:
+def test_a_killed_process_loses_nothing(
+    chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any
+) -> None:
     assert right(sweep(chain, SWING, tmp_path, workers=2, progress=killed_while_running), truth)
 
 
@@ -165,7 +173,9 @@ def toml(folder: Path, **changes: str) -> Path:
 def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Path, how: signal.Signals) -> None:
     spec = read_spec(toml(tmp_path, **{"450": "2000"}))
     command = [sys.executable, "-m", "mechfmu", "sweep", str(chain), "swing.toml", "--workers", "2"]
-    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 60
     while not parts(tmp_path / "swing_results"):
         assert process.poll() is None and time.monotonic() < deadline
@@ -173,7 +183,9 @@ def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Pa
     os.killpg(process.pid, how)  # as Ctrl-C in a terminal does: the workers, too
     _, said = process.communicate()
     if how == signal.SIGINT:
-        assert process.returncode == 130 and said.startswith("mechfmu sweep: interrupted after") and said.count("\n") == 1
+        assert (
+            process.returncode == 130 and said.startswith("mechfmu sweep: interrupted after") and said.count("\n") == 1
+        )
     there = parts(tmp_path / "swing_results")
     assert 0 < parquet.read_table([str(f) for f in there]).num_rows < 2000
     before = {f: f.read_bytes() for f in there}
@@ -185,12 +197,35 @@ def test_a_client_that_ends_early_goes_on_where_it_was(chain: Path, tmp_path: Pa
     assert all(np.array_equal(np.asarray(table[name]), results[:, j]) for j, name in enumerate(spec.columns))
 
 
-def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
+def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(
+    chain: Path, truth: np.ndarray, tmp_path: Path
+) -> None:
     """A scheduler and a worker, each a process of its own, as on a cluster; the worker is killed and takes its time to come back."""
     address = tmp_path / "address.json"
     quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
-    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(address), "--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--nthreads", "2", "--no-dashboard", "--no-nanny"]
+    dask = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--scheduler-file",
+        str(address),
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--host",
+        "127.0.0.1",
+    ]
+    worker = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        "--scheduler-file",
+        str(address),
+        "--nthreads",
+        "2",
+        "--no-dashboard",
+        "--no-nanny",
+    ]
     started = [subprocess.Popen(dask, **quiet)]  # type: ignore[call-overload]
     killed: list[int] = []
 
@@ -207,7 +242,16 @@ def test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back(chain: Pat
             assert started[0].poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
         started.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
-        assert right(sweep(chain, SWING, tmp_path / "results", scheduler=json.loads(address.read_text())["address"], progress=progress), truth)
+        assert right(
+            sweep(
+                chain,
+                SWING,
+                tmp_path / "results",
+                scheduler=json.loads(address.read_text())["address"],
+                progress=progress,
+            ),
+            truth,
+        )
         assert 0 < killed[0] < SWING.runs
     finally:
         for process in reversed(started):
@@ -248,7 +292,9 @@ def test_damaged_parts_are_found_and_only_they_are_made_again(chain: Path, truth
     before = {f: f.stat().st_mtime_ns for f in good}
     cut.write_bytes(cut.read_bytes()[:-10])
     table = parquet.read_table(changed)
-    wrong = table.set_column(table.column_names.index("tip.x:max"), "tip.x:max", [np.asarray(table["tip.x:max"]) + 1e-12])
+    wrong = table.set_column(
+        table.column_names.index("tip.x:max"), "tip.x:max", [np.asarray(table["tip.x:max"]) + 1e-12]
+    )
     parquet.write_table(wrong.replace_schema_metadata(table.schema.metadata), changed)
     with pytest.raises(UserError, match=r"is damaged.*the same sweep makes its runs again"):
         result.table  # noqa: B018
@@ -275,7 +321,10 @@ def test_a_part_that_cannot_be_read_is_left_alone(chain: Path, tmp_path: Path, m
 
 def test_two_sweeps_do_not_share_a_folder(chain: Path, tmp_path: Path) -> None:
     small = replace(SWING, count=3)
-    with locked(tmp_path), pytest.raises(UserError, match=f"another sweep is writing into {tmp_path} \\(process {os.getpid()} on "):
+    with (
+        locked(tmp_path),
+        pytest.raises(UserError, match=f"another sweep is writing into {tmp_path} \\(process {os.getpid()} on "),
+    ):
         sweep(chain, small, tmp_path, restart=True)
     assert sweep(chain, small, tmp_path, workers=1).table.num_rows == 3
 
@@ -289,7 +338,10 @@ def test_a_full_disk_ends_in_one_line_and_loses_nothing(chain: Path, truth: np.n
         resource.setrlimit(resource.RLIMIT_FSIZE, (100 if finished else hard, hard))
 
     try:
-        with pytest.raises(UserError, match=f"cannot write into the folder {tmp_path}: File too large; finished runs are kept, the same command goes on"):
+        with pytest.raises(
+            UserError,
+            match=f"cannot write into the folder {tmp_path}: File too large; finished runs are kept, the same command goes on",
+        ):
             sweep(chain, SWING, tmp_path, workers=1, progress=progress)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
@@ -305,15 +357,24 @@ def test_a_description_in_a_file(tmp_path: Path) -> None:
 
 
 def test_a_grid_has_every_combination() -> None:
-    spec = replace(SWING, method="grid", count=0, vary={"a": [1.0, 2.0], "b": Range(0.0, 1.0, 3), "c": Range(1.0, 100.0, 3, log=True)})
+    spec = replace(
+        SWING,
+        method="grid",
+        count=0,
+        vary={"a": [1.0, 2.0], "b": Range(0.0, 1.0, 3), "c": Range(1.0, 100.0, 3, log=True)},
+    )
     assert spec.runs == 18
     cases = spec.cases()
-    assert {tuple(np.round(c, 12)) for c in cases} == {(a, b, c) for a in (1.0, 2.0) for b in (0.0, 0.5, 1.0) for c in (1.0, 10.0, 100.0)}
+    assert {tuple(np.round(c, 12)) for c in cases} == {
+        (a, b, c) for a in (1.0, 2.0) for b in (0.0, 0.5, 1.0) for c in (1.0, 10.0, 100.0)
+    }
 
 
 @pytest.mark.parametrize("method", ("random", "latin_hypercube"))
 def test_random_cases_depend_on_the_seed_alone(method: str) -> None:
-    spec = replace(SWING, method=method, count=200, vary={"a": Range(1.0, 3.0), "b": Range(1e-3, 1.0, log=True), "c": [5.0, 6.0]})
+    spec = replace(
+        SWING, method=method, count=200, vary={"a": Range(1.0, 3.0), "b": Range(1e-3, 1.0, log=True), "c": [5.0, 6.0]}
+    )
     cases = spec.cases()
     assert np.array_equal(cases, spec.cases()) and not np.array_equal(cases, replace(spec, seed=8).cases())
     assert cases[:, 0].min() >= 1 and cases[:, 0].max() <= 3 and set(cases[:, 2]) == {5.0, 6.0}
@@ -355,7 +416,7 @@ def test_cases_from_a_table(tmp_path: Path) -> None:
         ("[vary]", "[set]\ngravity = 1\n[vary]", "gravity is both set and varied"),
         ("stop = 0.2", "stop = ", "is not valid TOML"),
     ),
-)  # fmt: skip
+)
 def test_faults_of_a_description(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         read_spec(toml(tmp_path, **{old: new}))
@@ -373,7 +434,7 @@ def test_faults_of_a_description(tmp_path: Path, old: str, new: str, message: st
         (dict(stop=-1.0), "must be after the start time"),
         (dict(step=0.0), "must be greater than 0"),
     ),
-)  # fmt: skip
+)
 def test_sweeps_that_do_not_fit_the_fmu(chain: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         sweep(chain, replace(SWING, **change), tmp_path / "results")
@@ -381,7 +442,13 @@ def test_sweeps_that_do_not_fit_the_fmu(chain: Path, tmp_path: Path, change: dic
 
 
 def test_whole_numbers_and_choices_can_vary(chain: Path) -> None:
-    spec = Spec(vary={"solver.method": [1.0, 2.0]}, record=["tip.x"], stop=0.2, step=0.02, set={"solver.relative_tolerance": 1e-9})
+    spec = Spec(
+        vary={"solver.method": [1.0, 2.0]},
+        record=["tip.x"],
+        stop=0.2,
+        step=0.02,
+        set={"solver.relative_tolerance": 1e-9},
+    )
     results, reasons = Runner(chain).chunk(spec, spec.cases())
     assert not any(reasons) and 0 < abs(results[0, 0] - results[1, 0]) < 1e-6
 
@@ -406,7 +473,7 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
         (("CHAIN", "swing.toml", "--timeout", "-1"), ("timeout -1: must be greater than 0",)),
         (("CHAIN", "swing.toml", "--plot", "a.bmp"), ("must end in",)),
     ),
-)  # fmt: skip
+)
 def test_mistakes_in_commands(chain: Path, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     toml(tmp_path)
     refused("sweep", *(chain if a == "CHAIN" else a for a in arguments), folder=tmp_path, words=words)

@@ -53,7 +53,10 @@ def simulated(fmu: Path, spec: Spec, table: Path | None = None) -> np.ndarray:
     dict(), dict(keep=ALL), dict(stop=1.03, keep=ALL), dict(step=0.3), dict(tolerance=1e-3), dict(stop=0.7, step=0.1, keep=ALL),
     dict(vary={"x_start": [1.0, 2.0], "k": [0.5, 3.0]}), dict(vary={"mode": ["slow", "fast"]}, set={"u": 1.0}),
 ), ids=str)  # fmt: skip
-@pytest.mark.parametrize(("kind", "state"), (("euler", True), ("euler", False), ("fixed", True), ("latch", True), ("experiment", True), ("sticky", True)))
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    (("euler", True), ("euler", False), ("fixed", True), ("latch", True), ("experiment", True), ("sticky", True)),
+)
 def test_each_run_is_that_of_simulate(unit: Make, kind: str, state: bool, change: dict[str, Any]) -> None:
     if (kind == "fixed" and change.get("stop") == 1.03) or change.get("step") == 0.3:
         change = {**change, "stop": 0.9}
@@ -63,8 +66,12 @@ def test_each_run_is_that_of_simulate(unit: Make, kind: str, state: bool, change
 
 
 def test_euler_steps_and_latched_inputs_in_numbers(unit: Make) -> None:
-    assert Runner(unit("euler")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx((1 - 0.9**10) * np.array([1, 2, 3]), rel=1e-14)
-    assert Runner(unit("latch")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx((1 + 0.9**10) * np.array([1, 2, 3]), rel=1e-14)
+    assert Runner(unit("euler")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx(
+        (1 - 0.9**10) * np.array([1, 2, 3]), rel=1e-14
+    )
+    assert Runner(unit("latch")).chunk(FINAL, FINAL.cases())[0][:, 0] == pytest.approx(
+        (1 + 0.9**10) * np.array([1, 2, 3]), rel=1e-14
+    )
 
 
 def test_an_fmu_without_a_library_for_this_platform(unit: Make, tmp_path: Path) -> None:
@@ -76,7 +83,9 @@ def test_an_fmu_without_a_library_for_this_platform(unit: Make, tmp_path: Path) 
 
 
 def test_a_fixed_step_must_fit(unit: Make) -> None:
-    with pytest.raises(UserError, match=r"fixed communication step .* from 0 s to 1.03 s must be a multiple of the step 0.1 s"):
+    with pytest.raises(
+        UserError, match=r"fixed communication step .* from 0 s to 1.03 s must be a multiple of the step 0.1 s"
+    ):
         check_spec(replace(FINAL, stop=1.03), unit("fixed"))
 
 
@@ -95,7 +104,9 @@ def test_inputs_over_time_for_each_run(unit: Make, tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("k,inputs\n1,ramp.csv\n2,ramp.csv\n2,switch.csv\n")
     head = '[run]\nstop = 1\nstep = 0.1\nrecord = ["x"]\nkeep = ["final", "mean"]\n'
     (tmp_path / "cases.toml").write_text(head + '[sample]\nmethod = "csv"\nfile = "cases.csv"\n[set]\nx_start = 0.5\n')
-    (tmp_path / "grid.toml").write_text(head + 'inputs = ["ramp.csv", "switch.csv"]\n[set]\nx_start = 0.5\n[vary]\nk = [1, 2]\n')
+    (tmp_path / "grid.toml").write_text(
+        head + 'inputs = ["ramp.csv", "switch.csv"]\n[set]\nx_start = 0.5\n[vary]\nk = [1, 2]\n'
+    )
     listed, grid, fmu = read_spec(tmp_path / "cases.toml"), read_spec(tmp_path / "grid.toml"), unit("latch")
     check_spec(listed, fmu)
     for kind in ("latch", "latch fixed"):
@@ -165,7 +176,11 @@ def test_hanging_and_deadly_runs_are_recorded_and_cost_nobody_else(unit: Make, t
     told: list[str] = []
     result = sweep(unit("euler"), spec, tmp_path, workers=2, timeout=1.0, warn=told.append)
     reasons = result.table["reason"].to_pylist()
-    hung, aborted, left = "the run took longer than 1 s", "the FMU ended its process (SIGABRT)", "the FMU ended its process (exit status 0)"
+    hung, aborted, left = (
+        "the run took longer than 1 s",
+        "the FMU ended its process (SIGABRT)",
+        "the FMU ended its process (exit status 0)",
+    )
     assert reasons == ["", hung, "", aborted, left, "", "the step from t = 0 s failed", ""]
     assert sorted(told) == [f"run {k}: {reason}" for k, reason in enumerate(reasons) if reason]
     good = [0, 2, 5, 7]
@@ -195,7 +210,9 @@ def test_an_interrupted_sweep_of_runs_that_hang_ends_at_once(unit: Make, tmp_pat
     for how, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         sweeping = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while not (hanging := psutil.Process(sweeping.pid).children()) or hanging[0].cpu_times().user < 1.0:  # loading takes less
+        while (
+            not (hanging := psutil.Process(sweeping.pid).children()) or hanging[0].cpu_times().user < 1.0
+        ):  # loading takes less
             assert time.monotonic() < deadline and sweeping.poll() is None
             time.sleep(0.05)
         sweeping.send_signal(how)
@@ -227,5 +244,8 @@ def test_a_python_interpreter_inside_the_process_makes_one_run(tmp_path: Path) -
     def embedded(files: dict[str, bytes]) -> None:
         files["resources/slavemodule.txt"] = b"slave"
 
-    plain, python = (write_fmu(tmp_path, Defect("", name, "", change=change)) for name, change in (("plain", None), ("python", embedded)))
+    plain, python = (
+        write_fmu(tmp_path, Defect("", name, "", change=change))
+        for name, change in (("plain", None), ("python", embedded))
+    )
     assert [Runner(fmu).once_per_process for fmu in (plain, python)] == [False, True]

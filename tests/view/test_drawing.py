@@ -63,14 +63,21 @@ def test_arrows_of_a_chain_are_its_reactions_and_its_load() -> None:
     assert load.kind == "force" and np.array_equal(load.force, [result.inputs["tip.force_x"][57], 0.0])
     assert load.force[0] == pytest.approx(20.0 * np.sin(3 * result.t[57]), rel=SAME_NUMBER)
     assert load.at == pytest.approx([result["tip.x"][57], result["tip.y"][57]], abs=IDENTITY)
-    assert first.kind == "reaction" and np.array_equal(first.force, [result["joint[1].reaction_x"][57], result["joint[1].reaction_y"][57]])
+    assert first.kind == "reaction" and np.array_equal(
+        first.force, [result["joint[1].reaction_x"][57], result["joint[1].reaction_y"][57]]
+    )
 
 
 def test_the_arrow_that_holds_a_hanging_chain_is_its_weight() -> None:
     result = LinkChain(links=3, mass=6.0).simulate(stop=0.1, start={"joint[1].angle_start": -np.pi / 2})
     drawing = LinkChain(links=3).drawing(result.at(5))
     assert drawing.arrows[1].force == pytest.approx([0.0, 6.0 * 9.81], abs=60 * IDENTITY)
-    assert drawing.ground and not LinkChain(links=3, base="moving").drawing(LinkChain(links=3, base="moving").simulate(stop=0.1).at(0)).ground
+    assert (
+        drawing.ground
+        and not LinkChain(links=3, base="moving")
+        .drawing(LinkChain(links=3, base="moving").simulate(stop=0.1).at(0))
+        .ground
+    )
 
 
 def test_the_moments_of_a_chain_do_its_work() -> None:
@@ -82,13 +89,21 @@ def test_the_moments_of_a_chain_do_its_work() -> None:
         [result[f"joint[{k}].rate"][i] for k in (1, 2, 3)]
     )
     assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE)
-    assert load.at == pytest.approx([result["tip.x"][i], result["tip.y"][i]], abs=IDENTITY) and np.array_equal(joints[0].at, [0.0, 0.0])
+    assert load.at == pytest.approx([result["tip.x"][i], result["tip.y"][i]], abs=IDENTITY) and np.array_equal(
+        joints[0].at, [0.0, 0.0]
+    )
 
 
 @pytest.mark.parametrize("front", ["rigid", "free", "viscous"])
 def test_forces_on_the_wheels_of_a_cart_are_the_multipliers_of_its_constraints(front: str) -> None:
     """Another formulation in seven coordinates, in which the ground's forces are unknowns."""
-    start = {"wheel.left_torque": 1.2, "wheel.right_torque": 2.0, "steering.torque": 3e-3, "wheel.damping": 0.02, "wheel.rolling_resistance": 0.1}
+    start = {
+        "wheel.left_torque": 1.2,
+        "wheel.right_torque": 2.0,
+        "steering.torque": 3e-3,
+        "wheel.damping": 0.02,
+        "wheel.rolling_resistance": 0.1,
+    }
     cart = WheeledCart(front=front)
     result = cart.simulate(stop=1.0, step=0.1, start=start | ({} if front == "rigid" else {"yaw_rate_start": 0.3}))
     value = result.at(7)
@@ -98,43 +113,71 @@ def test_forces_on_the_wheels_of_a_cart_are_the_multipliers_of_its_constraints(f
     tau = np.array([0, 0, 3e-3, 0, -drag[0], 1.2 - drag[1], 2.0 - drag[2]])
     heading, fork = q[3], q[2] + q[3]
     if front == "viscous":
-        tau = tau - 1000.0 * value("front.slip") * np.array([-np.sin(fork), np.cos(fork), 0, p["l1"] * np.cos(q[2]), 0, 0, 0])
+        tau = tau - 1000.0 * value("front.slip") * np.array(
+            [-np.sin(fork), np.cos(fork), 0, p["l1"] * np.cos(q[2]), 0, 0, 0]
+        )
     ddq, multipliers = accelerations(q, dq, tau, p, RIGID if front == "rigid" else FREE)
     F5, F6, F7, *sideways, S = multipliers  # the last two are to the right
-    f = {"rigid": -sideways[0] if front == "rigid" else 0.0, "free": 0.0, "viscous": -1000.0 * value("front.slip")}[front]
+    f = {"rigid": -sideways[0] if front == "rigid" else 0.0, "free": 0.0, "viscous": -1000.0 * value("front.slip")}[
+        front
+    ]
     ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     along, aside = np.array([np.cos(fork), np.sin(fork)]), np.array([-np.sin(fork), np.cos(fork)])
-    wanted = {"front wheel": F5 * along + f * aside, "rear left wheel": F6 * ahead, "rear right wheel": F7 * ahead, "rear axle": -S * left}
+    wanted = {
+        "front wheel": F5 * along + f * aside,
+        "rear left wheel": F6 * ahead,
+        "rear right wheel": F7 * ahead,
+        "rear axle": -S * left,
+    }
     found = {a.name: a.force for a in cart.drawing(value).arrows if a.kind == "reaction"}
     assert found.keys() == wanted.keys()
     assert all(off_by(found[name], wanted[name]) < 1e3 * IDENTITY for name in wanted), (found, wanted)
     m, mu = p["m0"] + 3 * p["m1"], p["m1"] * (p["l1"] - 2 * p["l2"])  # the mass centre lies mu/m ahead of M
-    momentum_rate = m * np.array([value("pose.acceleration_x"), value("pose.acceleration_y")]) + mu * (ddq[3] * left - dq[3] ** 2 * ahead)
+    momentum_rate = m * np.array([value("pose.acceleration_x"), value("pose.acceleration_y")]) + mu * (
+        ddq[3] * left - dq[3] ** 2 * ahead
+    )
     assert off_by(sum(found.values()), momentum_rate) < 1e3 * IDENTITY and mu != 0
 
 
 def test_a_cart_is_drawn_where_it_is_and_its_wheels_roll() -> None:
     cart = WheeledCart()
-    result = cart.simulate(stop=1.0, step=0.1, start={"wheel.left_torque": 0.6, "wheel.right_torque": 0.6, "wheel.torque_limit": 0.45})
+    result = cart.simulate(
+        stop=1.0, step=0.1, start={"wheel.left_torque": 0.6, "wheel.right_torque": 0.6, "wheel.torque_limit": 0.45}
+    )
     before, after = (cart.drawing(result.at(i)) for i in (9, 10))
     value = result.at(10)
     body = after.outlines[0]
-    assert np.linalg.norm(body[0] - body[1:3].mean(axis=0)) == pytest.approx(0.8) and np.linalg.norm(body[1] - body[2]) == pytest.approx(0.6)
+    assert np.linalg.norm(body[0] - body[1:3].mean(axis=0)) == pytest.approx(0.8) and np.linalg.norm(
+        body[1] - body[2]
+    ) == pytest.approx(0.6)
     assert after.traced[0] == pytest.approx([value("pose.x"), value("pose.y")])
     assert (body[:3] * [[3], [2.5], [2.5]]).sum(axis=0) / 8 == pytest.approx(after.traced[0])  # l1 = 0.5, l2 = 0.3
     drive = next(a.force for a in after.arrows if a.name == "wheel.left_torque")
-    assert drive == pytest.approx(0.45 / 0.15 * np.array([np.cos(value("pose.heading")), np.sin(value("pose.heading"))]))  # within its limit
-    marks = [[line.mean(axis=0) - d.outlines[0][0] for line in d.outlines[1:] if len(line) == 2][:3] for d in (before, after)]
-    ahead = np.array([np.cos(value("pose.heading") + value("steering.angle")), np.sin(value("pose.heading") + value("steering.angle"))])
+    assert drive == pytest.approx(
+        0.45 / 0.15 * np.array([np.cos(value("pose.heading")), np.sin(value("pose.heading"))])
+    )  # within its limit
+    marks = [
+        [line.mean(axis=0) - d.outlines[0][0] for line in d.outlines[1:] if len(line) == 2][:3] for d in (before, after)
+    ]
+    ahead = np.array(
+        [
+            np.cos(value("pose.heading") + value("steering.angle")),
+            np.sin(value("pose.heading") + value("steering.angle")),
+        ]
+    )
     turned = value("wheel.front_angle") - result.at(9)("wheel.front_angle")
     assert 0 < turned < 0.3
-    assert np.arcsin(marks[1][0] @ ahead / 0.15) - np.arcsin(marks[0][0] @ ahead / 0.15) == pytest.approx(turned, abs=0.02)  # the fork turns a little, too
+    assert np.arcsin(marks[1][0] @ ahead / 0.15) - np.arcsin(marks[0][0] @ ahead / 0.15) == pytest.approx(
+        turned, abs=0.02
+    )  # the fork turns a little, too
 
 
 def test_the_ground_and_gravity_accelerate_the_exoskeleton() -> None:
     """Linear and angular momentum about the mass centre, by what the drawing shows of forces and moments from outside."""
     exo, i = Exoskeleton.three_link(contact="pinned"), 150
-    result = exo.simulate(stop=0.02, step=1e-4, start={"link[1].moment": 4.0, "link[2].moment": -2.0, "hip.moment[1]": 30.0})
+    result = exo.simulate(
+        stop=0.02, step=1e-4, start={"link[1].moment": 4.0, "link[2].moment": -2.0, "hip.moment[1]": 30.0}
+    )
     drawing, value = exo.drawing(result.at(i)), result.at(i)
     feet = [a for a in drawing.arrows if a.name.startswith("foot")]
     ankles = [m for m in drawing.moments if m.name.startswith("foot")]
@@ -143,20 +186,31 @@ def test_the_ground_and_gravity_accelerate_the_exoskeleton() -> None:
     force, weight = feet[0].force + feet[1].force, np.array([0.0, -9.81 * mass])
     assert np.linalg.norm(force + weight - wanted) < DIFFERENCE * np.linalg.norm(force) and force[1] > 100
     arms = [a.at - [value("com.x"), value("com.y")] for a in feet]
-    turning = sum(r[0] * a.force[1] - r[1] * a.force[0] for r, a in zip(arms, feet, strict=True)) + sum(m.moment for m in ankles)
+    turning = sum(r[0] * a.force[1] - r[1] * a.force[0] for r, a in zip(arms, feet, strict=True)) + sum(
+        m.moment for m in ankles
+    )
     assert turning == pytest.approx(slope(result, "momentum.angular", i), abs=DIFFERENCE * np.linalg.norm(force))
     assert {m.moment for m in ankles} == {-4.0, 2.0}
 
 
 def test_the_moments_of_an_exoskeleton_do_its_work() -> None:
     """In flight: outer and inner link of every hinge."""
-    pairs = {"link[2].moment": (1, 2), "link[3].moment": (4, 3), "link[6].moment": (6, 5), "hip.moment[1]": (2, 5), "hip.moment[2]": (3, 5)}
+    pairs = {
+        "link[2].moment": (1, 2),
+        "link[3].moment": (4, 3),
+        "link[6].moment": (6, 5),
+        "hip.moment[1]": (2, 5),
+        "hip.moment[2]": (3, 5),
+    }
     exo = Exoskeleton(contact="flight")
     result = exo.simulate(stop=0.2, step=1e-3, start=dict(zip(pairs, (3.0, -2.0, 4.0, 5.0, -1.0), strict=True)))
     value, i = result.at(100), 100
     moments = {m.name: m for m in exo.drawing(value).moments if m.moment}
     assert moments.keys() == pairs.keys()
-    power = sum(moments[name].moment * (value(f"link[{outer}].rate") - value(f"link[{inner}].rate")) for name, (outer, inner) in pairs.items())
+    power = sum(
+        moments[name].moment * (value(f"link[{outer}].rate") - value(f"link[{inner}].rate"))
+        for name, (outer, inner) in pairs.items()
+    )
     assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE)
     for name, (_, inner) in list(pairs.items())[:3]:
         assert moments[name].at == pytest.approx([value(f"link[{inner}].end_x"), value(f"link[{inner}].end_y")])
@@ -174,7 +228,9 @@ def test_drawings_of_several_mechanisms_lie_one_over_the_other(tmp_path: Path) -
     chain_drawing, crane_drawing = flat.drawing(chain().at(5)), tree.drawing(tree.simulate(stop=0.01).at(0))
     both = overlaid([chain_drawing, Drawing(), chain_drawing])
     assert len(both.lines) == 2 and len(both.arrows) == 2 * len(chain_drawing.arrows) and len(both.traced) == 2
-    assert overlaid([chain_drawing, crane_drawing]).dimension == 3 and overlaid([chain_drawing, crane_drawing]).lines == list(crane_drawing.lines)
+    assert overlaid([chain_drawing, crane_drawing]).dimension == 3 and overlaid(
+        [chain_drawing, crane_drawing]
+    ).lines == list(crane_drawing.lines)
     assert not overlaid([]) and not overlaid([Drawing()])
 
 
@@ -203,10 +259,16 @@ def test_shapes_are_where_pinocchio_has_them() -> None:
         geometry = pin.buildGeomFromUrdfString(model, text, kind)
         placed = geometry.createData()
         pin.updateGeometryPlacements(model, model.createData(), geometry, placed, q)
-        expected |= {o.name.rsplit("_", 1)[0]: (o.geometry, M) for o, M in zip(geometry.geometryObjects, placed.oMg, strict=True)}
+        expected |= {
+            o.name.rsplit("_", 1)[0]: (o.geometry, M) for o, M in zip(geometry.geometryObjects, placed.oMg, strict=True)
+        }
 
     data = read_urdf(text)
-    tree = Tree(model=dataclasses.replace(data, joints=tuple(dataclasses.replace(j, lower=None, upper=None) for j in data.joints)).to_json())
+    tree = Tree(
+        model=dataclasses.replace(
+            data, joints=tuple(dataclasses.replace(j, lower=None, upper=None) for j in data.joints)
+        ).to_json()
+    )
     angles = {f"{model.names[k]}.angle_start": float(q[model.idx_qs[k]]) for k in range(1, model.njoints)}
     solids = tree.drawing(tree.simulate(stop=1e-6, step=1e-6, start=angles).at(0)).solids
     compared = 0
@@ -214,7 +276,11 @@ def test_shapes_are_where_pinocchio_has_them() -> None:
         if shape.body not in expected:  # the root link, which is the base here
             continue
         body, M = expected.pop(shape.body)
-        size = {"box": lambda s: 2 * s.halfSide, "cylinder": lambda s: [s.radius, 2 * s.halfLength], "sphere": lambda s: [s.radius]}[solid.kind](body)
+        size = {
+            "box": lambda s: 2 * s.halfSide,
+            "cylinder": lambda s: [s.radius, 2 * s.halfLength],
+            "sphere": lambda s: [s.radius],
+        }[solid.kind](body)
         assert off_by(np.array(solid.size), np.array(size)) < OTHER_CODE
         assert off_by(solid.position, M.translation) < OTHER_CODE
         assert off_by(solid.rotation, M.rotation) < OTHER_CODE
@@ -245,7 +311,10 @@ def test_shapes_travel_with_the_model(tmp_path: Path) -> None:
     assert "shapes" not in dataclasses.replace(tree, shapes=()).to_json()
 
 
-@pytest.mark.parametrize("wrong", ['<box size="1 2"/>', '<box size="1 2 nan"/>', '<cylinder radius="1"/>', '<sphere radius="-1"/>', "<cube/>", ""])
+@pytest.mark.parametrize(
+    "wrong",
+    ['<box size="1 2"/>', '<box size="1 2 nan"/>', '<cylinder radius="1"/>', '<sphere radius="-1"/>', "<cube/>", ""],
+)
 def test_a_wrong_shape_is_left_out(wrong: str) -> None:
     right = ROBOT.replace('<sphere radius="0.1"/>', wrong)
     assert right != ROBOT
@@ -291,15 +360,27 @@ def test_motors_of_a_tree_do_its_work() -> None:
     """Forces along slides and moments about turns, in world axes, times the body's own velocity: the work that the mechanism counts."""
     for kind in ("free", "universal", "cylindrical"):
         tree = Tree(
-            model=TreeData("t", (Body("b", 2.0, (0.1, 0.2, 0.0), (0.1, 0.2, 0.15, 0, 0, 0)),), (Joint("j", kind, "b", axis=(1.0, 2.0, 2.0)),)).to_json()
+            model=TreeData(
+                "t",
+                (Body("b", 2.0, (0.1, 0.2, 0.0), (0.1, 0.2, 0.15, 0, 0, 0)),),
+                (Joint("j", kind, "b", axis=(1.0, 2.0, 2.0)),),
+            ).to_json()
         )
-        driven = {s.name: 1.0 + 0.5 * k for k, s in enumerate(s for s in tree.table.of("input") if s.name.startswith("j."))}
+        driven = {
+            s.name: 1.0 + 0.5 * k for k, s in enumerate(s for s in tree.table.of("input") if s.name.startswith("j."))
+        }
         result = tree.simulate(stop=0.5, step=1e-3, start=driven)
         i = 300
         drawing = tree.drawing(result.at(i))
-        motors = [a.force for a in drawing.arrows if a.name in driven and a.kind == "force"], [m.moment for m in drawing.moments if m.name in driven]
+        motors = (
+            [a.force for a in drawing.arrows if a.name in driven and a.kind == "force"],
+            [m.moment for m in drawing.moments if m.name in driven],
+        )
         velocity, rate = (np.array([result[f"tip.{word}_{a}"][i] for a in "xyz"]) for word in ("velocity", "rate"))
-        assert len(motors[0]) == {"free": 3, "universal": 0, "cylindrical": 1}[kind] and len(motors[1]) == {"free": 1, "universal": 2, "cylindrical": 1}[kind]
+        assert (
+            len(motors[0]) == {"free": 3, "universal": 0, "cylindrical": 1}[kind]
+            and len(motors[1]) == {"free": 1, "universal": 2, "cylindrical": 1}[kind]
+        )
         power = sum((f @ velocity for f in motors[0]), 0.0) + sum((m @ rate for m in motors[1]), 0.0)
         assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE), kind
 
@@ -307,7 +388,11 @@ def test_motors_of_a_tree_do_its_work() -> None:
 # --- meshes -----------------------------------------------------------------------------------------------------------------
 
 ROUND = np.sin(2 * np.pi / 20) / (2 * np.pi / 20)  # a circle's area as a polygon of 20 sides has it
-VOLUMES = {"box": ((2.0, 3.0, 4.0), 24.0, 1.0), "cylinder": ((2.0, 3.0), 12 * np.pi, ROUND), "sphere": ((2.0,), 32 / 3 * np.pi, None)}
+VOLUMES = {
+    "box": ((2.0, 3.0, 4.0), 24.0, 1.0),
+    "cylinder": ((2.0, 3.0), 12 * np.pi, ROUND),
+    "sphere": ((2.0,), 32 / 3 * np.pi, None),
+}
 
 
 @pytest.mark.parametrize("kind", VOLUMES)
@@ -376,11 +461,18 @@ def test_without_a_display_a_file_name_is_asked_for(monkeypatch: pytest.MonkeyPa
 
 def test_a_panel_that_is_constant_but_for_rounding_looks_constant(tmp_path: Path) -> None:
     noise = 1e-10 * np.sin(np.arange(len(chain().t)) ** 2)
-    result = dataclasses.replace(chain(), signals={"flat": 40.0 + noise, "low": 40.0 + 1e-3 * chain().t}, shown=dict.fromkeys(("flat", "low"), Shown("J")))
+    result = dataclasses.replace(
+        chain(),
+        signals={"flat": 40.0 + noise, "low": 40.0 + 1e-3 * chain().t},
+        shown=dict.fromkeys(("flat", "low"), Shown("J")),
+    )
     figure = result.plot(["flat"], tmp_path / "flat.png")
     low, high = figure.axes[0].get_ylim()
     assert high - low == pytest.approx(4e-5) and low < 40.0 < high
-    assert "e" not in figure.axes[0].yaxis.get_offset_text().get_text() and figure.axes[0].lines[0].get_color() == COLOURS[0]
+    assert (
+        "e" not in figure.axes[0].yaxis.get_offset_text().get_text()
+        and figure.axes[0].lines[0].get_color() == COLOURS[0]
+    )
     assert result.plot(["flat"], tmp_path / "flat.html").layout.yaxis.range == pytest.approx((low, high))
     assert result.plot(["flat", "low"], tmp_path / "both.html").layout.yaxis.range is None
     assert least_range([np.array([np.nan])]) is None and least_range([np.zeros(3)]) is None
@@ -393,14 +485,29 @@ def test_what_a_plot_leaves_out_is_told(tmp_path: Path) -> None:
     assert missing and set(drawn) | set(missing) == set(chain().names)
     assert figure.axes[0].get_title() == f"LinkChain ({len(drawn)} of {len(chain().names)} signals)"
     everything = chain().plot(chain().names, tmp_path / "all.svg")
-    assert not not_drawn(chain(), chain().names) and sum(len(axes.lines) for axes in everything.axes) == len(chain().names)
+    assert not not_drawn(chain(), chain().names) and sum(len(axes.lines) for axes in everything.axes) == len(
+        chain().names
+    )
 
 
 def test_mp4(tmp_path: Path) -> None:
     tool("ffmpeg")
     chain().animate(tmp_path / "film.mp4", fps=10)
-    asked = [tool("ffprobe"), "-v", "error", "-count_frames", "-select_streams", "v", "-show_entries", "stream=nb_read_frames,width,height", "-of", "json"]
-    (stream,) = json.loads(subprocess.run([*asked, str(tmp_path / "film.mp4")], capture_output=True, text=True, check=True).stdout)["streams"]
+    asked = [
+        tool("ffprobe"),
+        "-v",
+        "error",
+        "-count_frames",
+        "-select_streams",
+        "v",
+        "-show_entries",
+        "stream=nb_read_frames,width,height",
+        "-of",
+        "json",
+    ]
+    (stream,) = json.loads(
+        subprocess.run([*asked, str(tmp_path / "film.mp4")], capture_output=True, text=True, check=True).stdout
+    )["streams"]
     assert stream["nb_read_frames"] == "21" and stream["width"] % 2 == stream["height"] % 2 == 0
 
 
@@ -408,7 +515,19 @@ def test_mp4(tmp_path: Path) -> None:
 def test_command(fmu: Build, tmp_path: Path) -> None:
     """Pages of an FMU, with chosen signals; and no run for a film that cannot be made."""
     file = fmu(links=2)
-    text = done("simulate", file, "--stop", 0.3, "--plot", "plot.html", "--animate", "film.html", "--signals", "tip.x,energy.total", folder=tmp_path)
+    text = done(
+        "simulate",
+        file,
+        "--stop",
+        0.3,
+        "--plot",
+        "plot.html",
+        "--animate",
+        "film.html",
+        "--signals",
+        "tip.x,energy.total",
+        folder=tmp_path,
+    )
     assert "wrote plot.html" in text and "wrote film.html" in text
     assert page_data((tmp_path / "film.html").read_text(encoding="utf-8"))["chosen"] == ["tip.x", "energy.total"]
     assert "tip.x" in (tmp_path / "plot.html").read_text(encoding="utf-8")

@@ -20,7 +20,13 @@ from mechfmu.fmu.documentation import index_html
 from mechfmu.mechanisms import make, names
 from mechfmu.simulation.result import Result
 
-BLUE, GREEN, RED, PURPLE, ORANGE = "#1769aa", "#2b8a3e", "#c2255c", "#862e9c", "#e8890c"  # mechanism, reactions, forces, moments, trail
+BLUE, GREEN, RED, PURPLE, ORANGE = (
+    "#1769aa",
+    "#2b8a3e",
+    "#c2255c",
+    "#862e9c",
+    "#e8890c",
+)  # mechanism, reactions, forces, moments, trail
 PIXEL = 1e-6  # m: coordinates are 32-bit floats in the page
 
 
@@ -53,7 +59,9 @@ class Page:
 
     def seek(self, t: float) -> int:
         """Scrubs, and waits until the frame is on the stage. The frame."""
-        self.browser.js("const s = document.getElementById('scrub'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", t)
+        self.browser.js(
+            "const s = document.getElementById('scrub'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", t
+        )
         self.settle(self.frame_at(t))
         return self.frame_at(t)
 
@@ -61,12 +69,19 @@ class Page:
         return int(np.searchsorted(self.result.t, t + 1e-9) - 1)
 
     def settle(self, frame: int) -> None:
-        self.browser.wait(lambda: self.browser.find("#stage").get_attribute("data-frame") == str(frame), f"frame {frame} was not drawn")
-        self.browser.driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))")  # it is on the screen
+        self.browser.wait(
+            lambda: self.browser.find("#stage").get_attribute("data-frame") == str(frame),
+            f"frame {frame} was not drawn",
+        )
+        self.browser.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
+        )  # it is on the screen
 
     def change(self, what: Callable[[], None]) -> None:
         """Does something that draws the frame anew."""
-        frame = self.browser.js("const s = document.getElementById('stage'), f = s.dataset.frame; delete s.dataset.frame; return f")
+        frame = self.browser.js(
+            "const s = document.getElementById('stage'), f = s.dataset.frame; delete s.dataset.frame; return f"
+        )
         what()
         self.settle(int(frame))
 
@@ -75,12 +90,18 @@ class Page:
 
     def trace(self, name: str) -> np.ndarray:
         """The points of a part of the drawing, NaN where there is none."""
-        columns = self.browser.js("const d = document.getElementById('stage').data.find(d => d.name === arguments[0]); return [d.x, d.y, d.z]", name)
+        columns = self.browser.js(
+            "const d = document.getElementById('stage').data.find(d => d.name === arguments[0]); return [d.x, d.y, d.z]",
+            name,
+        )
         return np.transpose([column for column in columns if column is not None]).astype(float)
 
     def notes(self) -> list[tuple[float, float]]:
         """What the line above the drawing says: metres and newtons, degrees and newton metres."""
-        return [(float(a), float(b)) for a, b in re.findall(r"([\d.]+)(?: m|°) ≙ ([\d.]+) N", self.browser.find("#scale").text)]
+        return [
+            (float(a), float(b))
+            for a, b in re.findall(r"([\d.]+)(?: m|°) ≙ ([\d.]+) N", self.browser.find("#scale").text)
+        ]
 
     def near(self, colour: str) -> int:
         """How many pixels of the drawing have this colour, in whatever light."""
@@ -174,8 +195,13 @@ def test_scrubbing_shows_the_values_of_that_moment(page: Page) -> None:
     frame = page.frame_at(page.time)
     page.settle(frame)
     value, unit = page.browser.find('#chips b[data-name="energy.kinetic"]').text.split()
-    assert unit == "J" and float(value) == pytest.approx(page.result["energy.kinetic"][frame], rel=1e-3)  # four digits are shown
-    cursor, plots = (page.browser.js("return document.getElementById(arguments[0]).getBoundingClientRect()", name) for name in ("cursor", "plots"))
+    assert unit == "J" and float(value) == pytest.approx(
+        page.result["energy.kinetic"][frame], rel=1e-3
+    )  # four digits are shown
+    cursor, plots = (
+        page.browser.js("return document.getElementById(arguments[0]).getBoundingClientRect()", name)
+        for name in ("cursor", "plots")
+    )
     left, right = plots["left"] + 62, plots["right"] - 14  # the margins of the plot
     assert cursor["left"] == pytest.approx(left + page.time / 2.0 * (right - left), abs=1.5)
 
@@ -198,7 +224,9 @@ def test_another_signal_is_shown_and_hidden(page: Page) -> None:
     count = len(browser.all("#chips li"))
     browser.find("#add").send_keys(name + "\n")
     browser.wait(lambda: len(browser.all("#chips li")) == count + 1, "the signal is not shown")
-    curve = browser.js("const c = document.getElementById('plots').data; return [c[c.length - 1].name, Array.from(c[c.length - 1].y)]")
+    curve = browser.js(
+        "const c = document.getElementById('plots').data; return [c[c.length - 1].name, Array.from(c[c.length - 1].y)]"
+    )
     how = page.result.shown[name]
     assert curve[0] == name and curve[1] == pytest.approx(how.factor * page.result[name] + how.offset)
     browser.find(f'button[title="hide {name}"]').click()
@@ -210,10 +238,21 @@ def test_fits_the_window(page: Page, width: int) -> None:
     page.browser.size(width, 800)
     page.browser.wait(lambda: page.browser.js("return window.innerWidth") == width, "the window has another size")
     page.browser.wait(
-        lambda: page.browser.js("return document.querySelector('#stage .main-svg').clientWidth <= document.getElementById('stage').clientWidth"), ""
+        lambda: page.browser.js(
+            "return document.querySelector('#stage .main-svg').clientWidth <= document.getElementById('stage').clientWidth"
+        ),
+        "",
     )
     assert page.browser.js("return document.documentElement.scrollWidth") <= width
-    for selector in ("#play", "#scrub", "#speed", "#trail", "#reaction", "#moment", "#repeat"):  # the controls are in sight without scrolling
+    for selector in (
+        "#play",
+        "#scrub",
+        "#speed",
+        "#trail",
+        "#reaction",
+        "#moment",
+        "#repeat",
+    ):  # the controls are in sight without scrolling
         place = page.browser.js("return document.querySelector(arguments[0]).getBoundingClientRect()", selector)
         assert place["left"] >= 0 and place["right"] <= width and place["top"] >= 0 and place["bottom"] <= 800, selector
     stage = page.browser.js("return document.getElementById('stage').getBoundingClientRect()")
@@ -234,7 +273,9 @@ def test_speed(flat: Page, speed: str) -> None:
                              if (now.length > 3 && now[now.length - 1] > now[0] + 0.6) done([now, t]); else requestAnimationFrame(look); };
         requestAnimationFrame(look);""")
     longest = max(b - a for a, b in pairwise(now))
-    assert t[-1] - t[0] == pytest.approx(float(speed) * (now[-1] - now[0]), abs=float(speed) * longest)  # one frame may be looked at before, one after its tick
+    assert t[-1] - t[0] == pytest.approx(
+        float(speed) * (now[-1] - now[0]), abs=float(speed) * longest
+    )  # one frame may be looked at before, one after its tick
 
 
 def test_the_end_and_the_repetition(flat: Page) -> None:
@@ -242,7 +283,9 @@ def test_the_end_and_the_repetition(flat: Page) -> None:
     flat.seek(1.9)
     flat.browser.find("#play").click()
     flat.browser.wait(lambda: flat.time == 2.0, "it does not get to the end")
-    flat.browser.wait(lambda: flat.browser.find("#play").get_attribute("aria-label") == "play", "it does not stop at the end")
+    flat.browser.wait(
+        lambda: flat.browser.find("#play").get_attribute("aria-label") == "play", "it does not stop at the end"
+    )
     flat.browser.find("#repeat").click()
     flat.browser.find("#play").click()  # from the start
     flat.browser.wait(lambda: 0.1 < flat.time < 1.9, "it does not start again")
@@ -253,7 +296,9 @@ def test_the_chain_is_where_it_is_and_to_scale(flat: Page) -> None:
         frame = flat.seek(t)
         (line,) = flat.result.mechanism.drawing(flat.result.at(frame)).lines
         assert np.allclose(flat.trace("lines")[:5], line, rtol=0, atol=PIXEL)
-    along_x, along_y = flat.browser.js("const l = document.getElementById('stage')._fullLayout; return [l.xaxis._m, -l.yaxis._m]")  # pixels per metre
+    along_x, along_y = flat.browser.js(
+        "const l = document.getElementById('stage')._fullLayout; return [l.xaxis._m, -l.yaxis._m]"
+    )  # pixels per metre
     assert along_x == pytest.approx(along_y, rel=1e-9)
     (metres, newtons), _ = flat.notes()
     start, _, _, tip = flat.trace("reaction")[:4]  # neck and wing between them
@@ -266,12 +311,16 @@ def test_a_moment_is_an_arc_around_its_joint(flat: Page) -> None:
     for t in (0.2, 1.2):
         frame = flat.seek(t)
         _, (degrees, newton_metres) = flat.notes()
-        arc = flat.trace("moment")[:-1]  # there are no others: from the neck to its start, back to the neck, and its head
+        arc = flat.trace("moment")[
+            :-1
+        ]  # there are no others: from the neck to its start, back to the neck, and its head
         assert np.isfinite(arc).all()
         start, tip = arc[24], arc[-3]
         assert np.linalg.norm(start) == pytest.approx(np.linalg.norm(tip), rel=1e-5)  # the joint is in the origin
         swept = np.unwrap(np.arctan2(arc[24:-4, 1], arc[24:-4, 0]))
-        angle = np.degrees(swept[-1] - swept[0]) + np.degrees((np.arctan2(tip[1], tip[0]) - swept[-1] + np.pi) % (2 * np.pi) - np.pi)
+        angle = np.degrees(swept[-1] - swept[0]) + np.degrees(
+            (np.arctan2(tip[1], tip[0]) - swept[-1] + np.pi) % (2 * np.pi) - np.pi
+        )
         moment = flat.result.inputs["joint[1].torque"][frame]
         assert angle == pytest.approx(moment * degrees / newton_metres, rel=0.05) and abs(moment) > 1
 
@@ -281,7 +330,9 @@ def test_space_plays_and_a_click_in_a_plot_seeks(flat: Page) -> None:
     flat.browser.wait(lambda: flat.time > 0.1, "space does not play")
     flat.browser.find("body").send_keys(" ")
     plots = flat.browser.find("#plots")
-    ActionChains(flat.browser.driver).move_to_element_with_offset(plots, plots.size["width"] // 4, -plots.size["height"] // 4).pause(0.3).click().perform()
+    ActionChains(flat.browser.driver).move_to_element_with_offset(
+        plots, plots.size["width"] // 4, -plots.size["height"] // 4
+    ).pause(0.3).click().perform()
     flat.browser.wait(lambda: flat.time > 1.2, f"the click did not seek, t = {flat.time}")
 
 
@@ -289,7 +340,10 @@ def test_names_are_text(browser: Browser, tmp_path: Path) -> None:
     """Names come from FMUs of anybody."""
     evil = "</script><script>document.title = 'broken'</script><b>x"
     result = dataclasses.replace(
-        chain(), title=evil, signals={evil: chain()["tip.x"], **chain().signals}, shown={evil: chain().shown["tip.x"], **chain().shown}
+        chain(),
+        title=evil,
+        signals={evil: chain()["tip.x"], **chain().signals},
+        shown={evil: chain().shown["tip.x"], **chain().shown},
     )
     result.animate(tmp_path / "evil.html", signals=[evil])
     page = Page(browser, tmp_path / "evil.html", result)
@@ -307,15 +361,26 @@ def test_the_shapes_are_where_they_are(round_: Page) -> None:
         frame = round_.seek(t)
         vertices = round_.trace("bodies")
         box, *_, sphere = round_.result.mechanism.drawing(round_.result.at(frame)).solids
-        assert np.allclose([vertices[:8].min(axis=0), vertices[:8].max(axis=0)], [[-0.3, -0.3, 0.0], [0.3, 0.3, 0.1]], rtol=0, atol=PIXEL)
+        assert np.allclose(
+            [vertices[:8].min(axis=0), vertices[:8].max(axis=0)],
+            [[-0.3, -0.3, 0.0], [0.3, 0.3, 0.1]],
+            rtol=0,
+            atol=PIXEL,
+        )
         ball = vertices[-222:]  # 11 rings of 20 and two ends
-        assert np.allclose((ball.min(axis=0) + ball.max(axis=0)) / 2, sphere.position, rtol=0, atol=PIXEL) and sphere.kind == "sphere" and box.kind == "box"
+        assert (
+            np.allclose((ball.min(axis=0) + ball.max(axis=0)) / 2, sphere.position, rtol=0, atol=PIXEL)
+            and sphere.kind == "sphere"
+            and box.kind == "box"
+        )
         assert np.linalg.norm(ball[:-2] - sphere.position, axis=1) == pytest.approx(0.1, abs=10 * PIXEL)
 
 
 def test_a_moment_in_space_is_an_arc_about_its_axis(round_: Page) -> None:
     frame = round_.seek(0.5)
-    moment = next(m for m in round_.result.mechanism.drawing(round_.result.at(frame)).moments if m.name == "luff.torque")
+    moment = next(
+        m for m in round_.result.mechanism.drawing(round_.result.at(frame)).moments if m.name == "luff.torque"
+    )
     _, (degrees, newton_metres) = round_.notes()
     arc = round_.trace("moment")
     assert len(arc) == 26 * 8 + 1  # rings of eight points, and the tip
@@ -340,7 +405,9 @@ def test_the_view_can_be_turned_while_it_plays(round_: Page) -> None:
     before = round_.browser.js(eye)
     round_.browser.find("#play").click()
     round_.browser.wait(lambda: round_.time > 0.1, "it does not play")
-    hand = ActionChains(round_.browser.driver, duration=50).move_to_element(round_.browser.find("#stage")).click_and_hold()
+    hand = (
+        ActionChains(round_.browser.driver, duration=50).move_to_element(round_.browser.find("#stage")).click_and_hold()
+    )
     for _ in range(3):
         hand = hand.move_by_offset(30, 8).pause(0.1)
     hand.release().perform()
@@ -391,6 +458,8 @@ def test_plot_page(browser: Browser, tmp_path: Path) -> None:
     browser.wait(lambda: len(browser.all("#plot .scatterlayer .trace")) == 3, "the curves are not drawn")
     assert [e.text for e in browser.all("#plot .g-ytitle, #plot .g-y2title")] == ["[m]", "[J]"]
     browser.all("#plot .legendtoggle")[0].click()
-    browser.wait(lambda: len(browser.all("#plot .scatterlayer .trace")) == 2, "a click in the legend does not hide a curve")
+    browser.wait(
+        lambda: len(browser.all("#plot .scatterlayer .trace")) == 2, "a click in the legend does not hide a curve"
+    )
     assert browser.errors() == [] and browser.requests() == [(tmp_path / "plot.html").as_uri()]
     assert "cloud" not in " ".join(e.get_attribute("data-title").lower() for e in browser.all(".modebar-btn"))

@@ -53,7 +53,9 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         for name in (*actions, *observations):
             wanted = "input" if name in actions else "output"
             if variables[name].causality != wanted or variables[name].type != "Real":
-                raise UserError(f"{name} cannot be {'an action' if wanted == 'input' else 'an observation'}: it is no Real {wanted}")
+                raise UserError(
+                    f"{name} cannot be {'an action' if wanted == 'input' else 'an observation'}: it is no Real {wanted}"
+                )
         for name, value in self._start.items():
             start_value(variables[name], value[0] if isinstance(value, tuple) else value, variables)
         for name, limits in actions.items():
@@ -63,7 +65,11 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self._runner = Runner(Path(fmu))
         self._fmu, self._description = fmu, description
         self._rows: list[list[float]] = []
-        self._recorded = [v for v in description.modelVariables if v.causality in ("output", "input") and v.type == "Real"] if record else []
+        self._recorded = (
+            [v for v in description.modelVariables if v.causality in ("output", "input") and v.type == "Real"]
+            if record
+            else []
+        )
         self._actions = [variables[name].valueReference for name in actions]
         self._observations, self._names = [variables[name].valueReference for name in observations], list(observations)
         self._reward, self._ended, self._stop, self._step, self._t = reward, ended, stop, step, 0.0
@@ -71,9 +77,14 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self._names),), dtype=np.float64)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
-        drawn = {name: self.np_random.uniform(*value) if isinstance(value, tuple) else value for name, value in self._start.items()}
+        drawn = {
+            name: self.np_random.uniform(*value) if isinstance(value, tuple) else value
+            for name, value in self._start.items()
+        }
         self._runner.begin(drawn)
         self._t, self._drawn, self._rows = 0.0, drawn, []
         self._record()
@@ -84,7 +95,9 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         info: dict[str, Any] = {}
         wanted = np.asarray(action)
         if wanted.shape != limits.shape or not np.issubdtype(wanted.dtype, np.number) or not np.isfinite(wanted).all():
-            raise UserError(f"the action {action}: must be {len(self._actions)} finite number{'s' * (len(self._actions) > 1)}")
+            raise UserError(
+                f"the action {action}: must be {len(self._actions)} finite number{'s' * (len(self._actions) > 1)}"
+            )
         fmu.setReal(self._actions, np.clip(wanted, limits.low, limits.high).tolist())  # type: ignore[attr-defined]
         try:
             fmu.doStep(self._t, self._step)
@@ -96,7 +109,13 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         observation = self._observe()
         seen = dict(zip(self._names, observation.tolist(), strict=True))
         over = failed or bool(self._ended(seen))
-        return observation, float(self._reward(seen, action)), over, self._t >= self._stop - 1e-9 * self._step, {**info, "time": self._t}
+        return (
+            observation,
+            float(self._reward(seen, action)),
+            over,
+            self._t >= self._stop - 1e-9 * self._step,
+            {**info, "time": self._t},
+        )
 
     def _record(self) -> None:
         if self._recorded:
@@ -107,9 +126,20 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         if not self._rows:
             raise UserError("there is no episode: make the environment with record=True, and reset it")
         t, *columns = np.array(self._rows).T
-        signals, inputs = ({v.name: c for v, c in zip(self._recorded, columns, strict=True) if v.causality == kind} for kind in ("output", "input"))
+        signals, inputs = (
+            {v.name: c for v, c in zip(self._recorded, columns, strict=True) if v.causality == kind}
+            for kind in ("output", "input")
+        )
         shown = {v.name: shown_as(v, self._description) for v in self._recorded}
-        return Result(self._description.modelName, t, signals, shown, constants_of(self._description, self._drawn), seen_mechanism(self._fmu), inputs)
+        return Result(
+            self._description.modelName,
+            t,
+            signals,
+            shown,
+            constants_of(self._description, self._drawn),
+            seen_mechanism(self._fmu),
+            inputs,
+        )
 
     def _observe(self) -> np.ndarray:
         return np.array(self._runner.fmu.getReal(self._observations), dtype=np.float64)

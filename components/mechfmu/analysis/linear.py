@@ -27,7 +27,10 @@ from ..model.units import per_second
 from ..simulation.engines import engine
 
 MOVES = 1e-6  # the rate of a state above which a point is not an equilibrium
-MOST_STATES, TAKES_PART = 4, 0.3  # states that a mode names: how many at most, and their participation beside that of the first
+MOST_STATES, TAKES_PART = (
+    4,
+    0.3,
+)  # states that a mode names: how many at most, and their participation beside that of the first
 BESIDE = 1e-3  # of a left eigenvector that lies outside the constraints
 DEFECTIVE = 1e-9  # participation below which left and right eigenvector are orthogonal: two modes in one
 
@@ -35,7 +38,16 @@ if TYPE_CHECKING:
     from .lqr import StateFeedback, Weights
 
 ROUNDS = 200
-DISTANCES = (0.0, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0)  # from the start to where the search begins: it can get stuck where rates are small but not zero
+DISTANCES = (
+    0.0,
+    0.1,
+    0.1,
+    0.3,
+    0.3,
+    1.0,
+    1.0,
+    1.0,
+)  # from the start to where the search begins: it can get stuck where rates are small but not zero
 AT_REST = 1e-9  # the largest rate of an equilibrium, relative to the largest one at the start
 
 
@@ -76,25 +88,41 @@ class Linear:
     y0: np.ndarray
     dx0: np.ndarray  # rates at the point: zero in an equilibrium
     point: Point = field(repr=False)
-    projection: np.ndarray | None = field(default=None, repr=False)  # derivative of the projection onto the constraints by the states
+    projection: np.ndarray | None = field(
+        default=None, repr=False
+    )  # derivative of the projection onto the constraints by the states
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
         """The same system with these inputs and outputs alone, in this order; None: with all."""
         u, y = (_places(chosen, known) for chosen, known in ((inputs, self.inputs), (outputs, self.outputs)))
         kept_inputs, kept_outputs = tuple(self.inputs[i] for i in u), tuple(self.outputs[i] for i in y)
-        return replace(self, B=self.B[:, u], C=self.C[y], D=self.D[np.ix_(y, u)], u0=self.u0[u], y0=self.y0[y], inputs=kept_inputs, outputs=kept_outputs)
+        return replace(
+            self,
+            B=self.B[:, u],
+            C=self.C[y],
+            D=self.D[np.ix_(y, u)],
+            u0=self.u0[u],
+            y0=self.y0[y],
+            inputs=kept_inputs,
+            outputs=kept_outputs,
+        )
 
     def modes(self) -> list[Mode]:
         """The modes, slowest first; pairs appear once."""
         values, left, right = eig(self.A, left=True, right=True) if self.A.size else (np.zeros(0),) * 3
-        kept = sorted((i for i, v in enumerate(values) if v.imag >= 0), key=lambda i: (abs(values[i]), values[i].imag, values[i].real))
+        kept = sorted(
+            (i for i, v in enumerate(values) if v.imag >= 0),
+            key=lambda i: (abs(values[i]), values[i].imag, values[i].real),
+        )
         return [self._mode(complex(values[i]), left[:, i], right[:, i]) for i in kept]
 
     def _mode(self, value: complex, left: np.ndarray, right: np.ndarray) -> Mode:
         share = np.abs(left * right)  # the participation factors: whatever the units of the states are
         share = share if share.max() > DEFECTIVE else np.abs(right) ** 2
         most = [i for i in np.argsort(-share, kind="stable")[:MOST_STATES] if share[i] >= TAKES_PART * share.max()]
-        constraint = self.projection is not None and bool(np.linalg.norm(left.conj() @ self.projection) < BESIDE * np.linalg.norm(left))
+        constraint = self.projection is not None and bool(
+            np.linalg.norm(left.conj() @ self.projection) < BESIDE * np.linalg.norm(left)
+        )
         damping = -value.real / abs(value) if value else 0.0
         return Mode(value, abs(value) / (2 * np.pi), damping, tuple(self.states[i] for i in most), constraint)
 
@@ -132,10 +160,14 @@ class Linear:
 def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> Point:
     """Where a simulation with these start values begins."""
     t, x, d, u, p = mechanism.start(start)
-    return Point(float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float))
+    return Point(
+        float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float)
+    )
 
 
-def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None, energies: bool = False) -> Linear:
+def linearize(
+    mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None, energies: bool = False
+) -> Linear:
     """The mechanism linearised where it starts, or at another point (of `trim`, for instance).
 
     energies   keep the states energy.*, which only count what goes in and out: nothing depends on them, so no controller can be designed with them
@@ -149,7 +181,21 @@ def linearize(mechanism: Mechanism, start: Mapping[str, Any] | None = None, poin
     kept = [i for i, name in enumerate(names["state"]) if energies or not name.startswith("energy.")]
     states = tuple(names["state"][i] for i in kept)
     both = np.ix_(kept, kept)
-    return Linear(A[both], B[kept], C[:, kept], D, states, names["input"], names["output"], at.x[kept], at.u, y0, np.asarray(dx0)[kept], at, projection[both])
+    return Linear(
+        A[both],
+        B[kept],
+        C[:, kept],
+        D,
+        states,
+        names["input"],
+        names["output"],
+        at.x[kept],
+        at.u,
+        y0,
+        np.asarray(dx0)[kept],
+        at,
+        projection[both],
+    )
 
 
 def _warn_of_motion(mechanism: Mechanism, at: Point) -> None:
@@ -159,8 +205,10 @@ def _warn_of_motion(mechanism: Mechanism, at: Point) -> None:
         state = mechanism.table.of("state")[int(np.argmax(rates))]
         warnings.warn(
             f"this is not an equilibrium: {state.name} changes at a rate of {rates.max():.3g} {per_second(state.unit)}, the largest one; "
-            "find an equilibrium with trim (--trim)", RuntimeWarning, stacklevel=3,
-        )  # fmt: skip
+            "find an equilibrium with trim (--trim)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:
@@ -183,12 +231,17 @@ def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[st
     for graph in (graphs.rates, graphs.outputs):
         symbols = {name: casadi.SX.sym(name, graph.sparsity_in(i)) for i, name in enumerate(ARGUMENTS)}
         (result,) = graph.call(list(symbols.values()))
-        functions += [casadi.Function("jacobian", list(symbols.values()), [casadi.jacobian(result, symbols[by])]) for by in ("x", "u")]
+        functions += [
+            casadi.Function("jacobian", list(symbols.values()), [casadi.jacobian(result, symbols[by])])
+            for by in ("x", "u")
+        ]
     (projected,) = graphs.project.call(list(symbols.values()))
     return [*functions, casadi.Function("jacobian", list(symbols.values()), [casadi.jacobian(projected, symbols["x"])])]
 
 
-def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()) -> Point:
+def trim(
+    mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()
+) -> Point:
     """An equilibrium near the start: all rates zero but those of energies, which only count. UserError when none is found.
 
     free    inputs whose values are sought, too;    hold    states that keep their start values
@@ -217,7 +270,9 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
 
     def residual(z: np.ndarray) -> np.ndarray:
         q = point(z)
-        return np.concatenate([counts * functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x])
+        return np.concatenate(
+            [counts * functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x]
+        )
 
     def jacobian(z: np.ndarray) -> np.ndarray:
         A, B, *_, projection = _jacobians(mechanism, point(z))
@@ -230,12 +285,23 @@ def trim(mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Seq
     random, nearest = np.random.default_rng(0), (np.inf, "")
     for distance, scaling in product(DISTANCES, (1.0, "jac")):  # the first changes little, the second finds more
         found = least_squares(
-            residual, z + distance * random.normal(size=z.size), jacobian, method="trf", x_scale=scaling, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=ROUNDS
+            residual,
+            z + distance * random.normal(size=z.size),
+            jacobian,
+            method="trf",
+            x_scale=scaling,
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=ROUNDS,
         )
         largest = int(np.argmax(np.abs(found.fun)))
         if abs(found.fun[largest]) <= AT_REST * scale:
             return point(found.x)
-        what, name = "still changes at a rate of" if largest < table.x.size else "is off its constraint by", table.of("state")[largest % table.x.size].name
+        what, name = (
+            "still changes at a rate of" if largest < table.x.size else "is off its constraint by",
+            table.of("state")[largest % table.x.size].name,
+        )
         nearest = min(nearest, (abs(found.fun[largest]), f"{name} {what} {abs(found.fun[largest]):.3g}"))
     raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]}")
 

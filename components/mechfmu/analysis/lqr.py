@@ -61,13 +61,21 @@ class StateFeedback:
 
     def controller(self) -> tuple[Mechanism, dict[str, float]]:
         """The law as a mechanism and its start values, to be built: `controller.build("out", start=start)`."""
-        mechanism = make("pid_controller", law="state_feedback", channels=len(self.inputs), measurements=len(self.states))
+        mechanism = make(
+            "pid_controller", law="state_feedback", channels=len(self.inputs), measurements=len(self.states)
+        )
         start = {f"gain.state[{i + 1},{j + 1}]": float(gain) for (i, j), gain in np.ndenumerate(self.K)}
-        start |= {f"reference[{j}]": float(x) for j, x in enumerate(self.x0, 1)} | {f"feed_forward[{i}]": float(u) for i, u in enumerate(self.u0, 1)}
-        return mechanism, start | {f"antiwindup.gain[{i}]": 0.0 for i in range(1, len(self.inputs) + 1)}  # there is no integral part that could wind up
+        start |= {f"reference[{j}]": float(x) for j, x in enumerate(self.x0, 1)} | {
+            f"feed_forward[{i}]": float(u) for i, u in enumerate(self.u0, 1)
+        }
+        return mechanism, start | {
+            f"antiwindup.gain[{i}]": 0.0 for i in range(1, len(self.inputs) + 1)
+        }  # there is no integral part that could wind up
 
 
-def lqr_controller(linear: Linear, Q: Weights, R: Weights, period: float | None = None) -> tuple[Mechanism, dict[str, float]]:
+def lqr_controller(
+    linear: Linear, Q: Weights, R: Weights, period: float | None = None
+) -> tuple[Mechanism, dict[str, float]]:
     """The regulator as a mechanism and its start values: `controller, start = lqr_controller(...)`, then `controller.build("out", start=start)`."""
     return lqr(linear, Q, R, period).controller()
 
@@ -120,7 +128,9 @@ def _refuse_unrest(linear: Linear) -> None:
     """UserError where the linear system does not belong to an equilibrium."""
     worst = int(np.argmax(np.abs(linear.dx0)))
     if abs(linear.dx0[worst]) > AT_REST * max(1.0, float(np.abs(linear.A).max())):
-        raise UserError(f"LQR needs an equilibrium: {linear.states[worst]} changes at a rate of {linear.dx0[worst]:.3g} at this point; find one with trim")
+        raise UserError(
+            f"LQR needs an equilibrium: {linear.states[worst]} changes at a rate of {linear.dx0[worst]:.3g} at this point; find one with trim"
+        )
 
 
 def _refuse_lasting(linear: Linear, q: np.ndarray) -> None:
@@ -128,10 +138,14 @@ def _refuse_lasting(linear: Linear, q: np.ndarray) -> None:
     A, B, states = linear.A, linear.B, linear.states
     scale, lengths, largest = max(1.0, float(np.linalg.norm(A, 2))), np.linalg.norm(B, axis=0), float(np.abs(q).max())
     reach, seen = B / np.where(lengths > UNMOVED, lengths, 1.0), q / (largest or 1.0)  # units must not matter
-    for s in sorted((s for s in np.linalg.eigvals(A) if s.real >= -LASTING * scale and s.imag >= 0), key=lambda s: (-s.real, s.imag)):
+    for s in sorted(
+        (s for s in np.linalg.eigvals(A) if s.real >= -LASTING * scale and s.imag >= 0), key=lambda s: (-s.real, s.imag)
+    ):
         shifted, mode = (A - s * np.eye(len(A))) / scale, f"the mode at {_shown(s)} 1/s, in which it moves,"
         if name := _null_state(np.hstack([shifted, reach]).T, states):
-            raise UserError(f"{name} cannot be controlled: {mode} does not decay and is out of reach of {_listed(linear.inputs)}")
+            raise UserError(
+                f"{name} cannot be controlled: {mode} does not decay and is out of reach of {_listed(linear.inputs)}"
+            )
         if s.real <= LASTING * scale and (name := _null_state(np.vstack([shifted, seen]), states)):
             raise UserError(f"Q has no weight on {name}: {mode} would last; give it a weight greater than 0")
 
@@ -157,7 +171,9 @@ def _weights(what: str, given: Weights, names: Sequence[str], kind: str, missing
     except (TypeError, ValueError):
         raise UserError(f"{what}: must be a matrix of numbers, or a dict of weights by name") from None
     if matrix.shape != (len(names), len(names)):
-        raise UserError(f"{what} has the shape {matrix.shape}: must be {(len(names), len(names))}, for {_listed(names)}; or a dict of weights by name")
+        raise UserError(
+            f"{what} has the shape {matrix.shape}: must be {(len(names), len(names))}, for {_listed(names)}; or a dict of weights by name"
+        )
     if not np.isfinite(matrix).all():
         i, j = np.argwhere(~np.isfinite(matrix))[0]
         raise UserError(f"{what}: the weight of {names[i]} and {names[j]} is {matrix[i, j]:g}: must be finite")

@@ -45,7 +45,13 @@ def unpack(file: Path, folder: Path) -> Archive:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        return Archive(folder, (), (), (Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive"),), opened=False)
+        return Archive(
+            folder,
+            (),
+            (),
+            (Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive"),),
+            opened=False,
+        )
     with archive:
         return _unpack(archive, folder)
 
@@ -57,7 +63,11 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> Archive:
     seen: dict[str, str] = {}
     entries = archive.infolist()
     if len(entries) > ENTRY_LIMIT:
-        problems.append(Finding("the archive", f"it has {len(entries)} entries", f"at most {ENTRY_LIMIT}; the rest was not unpacked"))
+        problems.append(
+            Finding(
+                "the archive", f"it has {len(entries)} entries", f"at most {ENTRY_LIMIT}; the rest was not unpacked"
+            )
+        )
     total = 0
     for info in entries[:ENTRY_LIMIT]:
         name = info.orig_filename
@@ -78,7 +88,16 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> Archive:
         except _Bomb as bomb:
             problems.append(Finding(f"entry {name!r}", str(bomb), "contents of a reasonable size; it was not unpacked"))
             continue
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, IndexError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+            ValueError,
+            IndexError,
+        ) as error:
             problems.append(Finding(f"entry {name!r}", f"cannot be unpacked ({error})", "an intact entry"))
             continue
         total += written
@@ -96,7 +115,12 @@ def _unsafe(info: zipfile.ZipInfo) -> tuple[str, str] | None:
         return "its path is absolute", "a path relative to the archive"
     if ".." in name.split("/"):
         return "its path leads out of the archive", "a path without .."
-    if not name.strip("/.") or any(ord(c) < 32 for c in name) or len(name) > 1000 or any(len(part.encode()) > 255 for part in name.split("/")):
+    if (
+        not name.strip("/.")
+        or any(ord(c) < 32 for c in name)
+        or len(name) > 1000
+        or any(len(part.encode()) > 255 for part in name.split("/"))
+    ):
         return "its path is no file name", "a name of printable characters, at most 255 bytes for each part"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "it is a symbolic link", "a file"

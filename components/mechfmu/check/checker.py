@@ -114,7 +114,14 @@ def check_fmu(file: str | Path, options: Options | None = None, progress: Progre
         scratch.mkdir()
         archive = unpack(file, fmu)
         description = read_description(archive.path("modelDescription.xml"))
-        report = Report(file, digest, tuple(k for k in KINDS if k in description.interfaces), "", [Result(r) for r in RULES if options.wants(r)], options)
+        report = Report(
+            file,
+            digest,
+            tuple(k for k in KINDS if k in description.interfaces),
+            "",
+            [Result(r) for r in RULES if options.wants(r)],
+            options,
+        )
         package = Package(file, archive, description, scratch)
         for result in report.results:
             if result.rule in STATIC:
@@ -207,7 +214,9 @@ def not_applicable(rule: Rule, model: dict[str, Any], kind: str) -> str:
     return ""
 
 
-def _run_dynamic(report: Report, results: list[Result], archive: Archive, description: Description, scratch: Path, tell: Progress) -> None:
+def _run_dynamic(
+    report: Report, results: list[Result], archive: Archive, description: Description, scratch: Path, tell: Progress
+) -> None:
     reason = why_static_only(archive, description, None)
     model = None if reason else outline(description, archive)
     report.static_only = reason or why_static_only(archive, description, model)
@@ -235,7 +244,9 @@ def _run_dynamic(report: Report, results: list[Result], archive: Archive, descri
     for kind in model["interfaces"]:
         broken = _foundation(run, take, kind, plain_life=any(r.rule.id != "D1" for r in results))
         for result in results:
-            result.skipped = result.skipped or not_applicable(result.rule, model, kind) if len(model["interfaces"]) == 1 else ""
+            result.skipped = (
+                result.skipped or not_applicable(result.rule, model, kind) if len(model["interfaces"]) == 1 else ""
+            )
             if result.rule.id == "D1" or not_applicable(result.rule, model, kind):
                 continue
             if broken:
@@ -255,12 +266,23 @@ def _run_dynamic(report: Report, results: list[Result], archive: Archive, descri
         take(result.rule.id, outcome)
 
 
-def _foundation(run: Callable[[str, str], Outcome], take: Callable[[str, Outcome], None], kind: str, plain_life: bool) -> str:
+def _foundation(
+    run: Callable[[str, str], Outcome], take: Callable[[str, Outcome], None], kind: str, plain_life: bool
+) -> str:
     """Load the library and live a plain life: without these no other rule has anything to stand on. Why they failed, or nothing."""
     for rule in ("D1", "life") if plain_life else ("D1",):
         outcome = run(rule, kind)
         take(rule, outcome)
         errors = [f for f in outcome.findings if f.severity == "error" and f.where != "when the process ended"]
-        if outcome.fatal or outcome.bug or (errors and (rule == "life" or any("cannot be loaded" in f.problem or "not export" in f.problem for f in errors))):
+        if (
+            outcome.fatal
+            or outcome.bug
+            or (
+                errors
+                and (
+                    rule == "life" or any("cannot be loaded" in f.problem or "not export" in f.problem for f in errors)
+                )
+            )
+        ):
             return f"see {errors[0].rule}, {errors[0].where}" if errors else "an error of the checker"
     return ""

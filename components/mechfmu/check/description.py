@@ -109,7 +109,9 @@ class Variable:
     @property
     def settable(self) -> bool:
         """Whether a host may set it at some time."""
-        return self.causality in ("input", "parameter") or (self.variability != "constant" and self.initial in ("exact", "approx"))
+        return self.causality in ("input", "parameter") or (
+            self.variability != "constant" and self.initial in ("exact", "approx")
+        )
 
 
 @dataclass(frozen=True)
@@ -143,16 +145,24 @@ class Description:
     @cached_property
     def types(self) -> dict[str, Any]:
         """The element Real, Integer ... of every SimpleType, by its name."""
-        return {t.get("name"): inner[0] for t in self.all("TypeDefinitions/SimpleType") if (inner := [e for e in t if e.tag in TYPES])}
+        return {
+            t.get("name"): inner[0]
+            for t in self.all("TypeDefinitions/SimpleType")
+            if (inner := [e for e in t if e.tag in TYPES])
+        }
 
     @cached_property
     def units(self) -> dict[str, set[str]]:
         """Unit name -> the names of its display units."""
-        return {u.get("name"): {d.get("name") for d in u.findall("DisplayUnit")} for u in self.all("UnitDefinitions/Unit")}
+        return {
+            u.get("name"): {d.get("name") for d in u.findall("DisplayUnit")} for u in self.all("UnitDefinitions/Unit")
+        }
 
     @cached_property
     def variables(self) -> list[Variable]:
-        return [self._variable(i, element) for i, element in enumerate(self.all("ModelVariables/ScalarVariable"), start=1)]
+        return [
+            self._variable(i, element) for i, element in enumerate(self.all("ModelVariables/ScalarVariable"), start=1)
+        ]
 
     def _variable(self, index: int, element: Any) -> Variable:
         inner = next((e for e in element if e.tag in TYPES), None)
@@ -174,7 +184,11 @@ class Description:
         for e in self.all(f"ModelStructure/{element}/Unknown"):
             words, kinds = e.get("dependencies"), e.get("dependenciesKind")
             numbers = None if words is None else tuple(n for w in words.split() if (n := integer(w)) is not None)
-            found.append(Unknown(integer(e.get("index")), numbers, None if kinds is None else tuple(kinds.split()), e.sourceline or 0))
+            found.append(
+                Unknown(
+                    integer(e.get("index")), numbers, None if kinds is None else tuple(kinds.split()), e.sourceline or 0
+                )
+            )
         return found
 
     @cached_property
@@ -187,7 +201,11 @@ class Description:
         element = next(iter(self.all("DefaultExperiment")), None)
         if element is None:
             return {}
-        return {k: v for k in ("startTime", "stopTime", "tolerance", "stepSize") if (v := number(element.get(k))) is not None}
+        return {
+            k: v
+            for k in ("startTime", "stopTime", "tolerance", "stepSize")
+            if (v := number(element.get(k))) is not None
+        }
 
 
 def read_description(file: Path) -> Description:
@@ -197,14 +215,34 @@ def read_description(file: Path) -> Description:
     size = file.stat().st_size
     if size > SIZE_LIMIT:
         return Description(problems=[Finding("modelDescription.xml", f"it has {size} bytes", f"at most {SIZE_LIMIT}")])
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
+    )
     try:
         tree = etree.parse(str(file), parser)
     except (etree.XMLSyntaxError, OSError, ValueError, LookupError) as error:
-        return Description(problems=[Finding("modelDescription.xml", f"it is not well-formed ({error})", "XML", line=getattr(error, "lineno", None))])
+        return Description(
+            problems=[
+                Finding(
+                    "modelDescription.xml",
+                    f"it is not well-formed ({error})",
+                    "XML",
+                    line=getattr(error, "lineno", None),
+                )
+            ]
+        )
     problems = []
     if tree.docinfo.doctype:
-        return Description(problems=[Finding("modelDescription.xml", "it has a document type declaration", "none: entities are not allowed", line=1)])
+        return Description(
+            problems=[
+                Finding(
+                    "modelDescription.xml",
+                    "it has a document type declaration",
+                    "none: entities are not allowed",
+                    line=1,
+                )
+            ]
+        )
     if (tree.docinfo.encoding or "UTF-8").upper() not in ("UTF-8", "US-ASCII", "ASCII"):
         problems.append(Finding("modelDescription.xml", f"its encoding is {tree.docinfo.encoding}", "UTF-8", line=1))
     return Description(tree.getroot(), problems)

@@ -71,6 +71,8 @@ class Rule:
         return replace(finding, rule=self.id, severity=finding.severity or self.severity, kind=finding.kind or kind)
 
 
-def rule(id: str, title: str, section: str, severity: str = "error", kinds: tuple[str, ...] = KINDS) -> Callable[[Check], Rule]:
+def rule(
+    id: str, title: str, section: str, severity: str = "error", kinds: tuple[str, ...] = KINDS
+) -> Callable[[Check], Rule]:
     """Makes a rule of a function that yields findings."""
     return lambda check: Rule(id, title, section, severity, check, kinds)

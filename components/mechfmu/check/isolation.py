@@ -84,7 +84,9 @@ def run_rule(rule: str, kind: str, model: dict[str, Any], fmu: Path, scratch: Pa
 
 
 def _found(rule: str, kind: str, where: str, problem: str, expected: str) -> Finding:
-    return Finding(where, problem, expected, severity="error", rule=owner(problem) if rule == "life" else rule, kind=kind)
+    return Finding(
+        where, problem, expected, severity="error", rule=owner(problem) if rule == "life" else rule, kind=kind
+    )
 
 
 def _death(rule: str, kind: str, status: int | None, trace: str, noise: str, seconds: float) -> Finding:
@@ -100,13 +102,22 @@ def _death(rule: str, kind: str, status: int | None, trace: str, noise: str, sec
     said = f" ({noise})" if noise else ""
     place = trace or "before the library was loaded"
     place = place[3:] if place.startswith("in fmi2") else place
-    return Finding(place, problem + said, "the call to return", severity="error", rule=owner(trace) if rule == "life" else rule, kind=kind)
+    return Finding(
+        place,
+        problem + said,
+        "the call to return",
+        severity="error",
+        rule=owner(trace) if rule == "life" else rule,
+        kind=kind,
+    )
 
 
 def _run(folder: Path, seconds: float) -> int | None:
     """The exit status of the process, or None when it had to be killed."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    environment |= dict(TMPDIR=str(folder), TMP=str(folder), TEMP=str(folder), PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
+    environment |= dict(
+        TMPDIR=str(folder), TMP=str(folder), TEMP=str(folder), PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1"
+    )
     own_group: dict[str, Any] = dict(start_new_session=True) if os.name == "posix" else {}
     with (folder / "noise").open("wb") as noise:
         process = subprocess.Popen(

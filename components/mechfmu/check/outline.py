@@ -43,8 +43,16 @@ def outline(d: Description, archive: Archive) -> dict[str, Any]:
     variables = [v for v in (_variable(v) for v in d.variables) if v is not None]
     known = {v.index for v in variables}
     structure = {
-        name: [asdict(Dependencies(u.index, u.dependencies, u.line)) for u in d.unknowns(element) if u.index in known and u.index is not None]
-        for name, element in (("outputs", "Outputs"), ("derivatives", "Derivatives"), ("initial_unknowns", "InitialUnknowns"))
+        name: [
+            asdict(Dependencies(u.index, u.dependencies, u.line))
+            for u in d.unknowns(element)
+            if u.index in known and u.index is not None
+        ]
+        for name, element in (
+            ("outputs", "Outputs"),
+            ("derivatives", "Derivatives"),
+            ("initial_unknowns", "InitialUnknowns"),
+        )
     }
     states = [v.state_index for u in d.unknowns("Derivatives") if (v := d.variable(u.index)) is not None]
     experiment = d.default_experiment()
@@ -60,12 +68,19 @@ def outline(d: Description, archive: Archive) -> dict[str, Any]:
         if file is not None:
             interfaces[kind] = {**dict(element.attrib), "library": str(file)}
     return dict(
-        guid=d.attribute("guid") or "", interfaces=interfaces, variables=[asdict(v) for v in variables], **structure,
+        guid=d.attribute("guid") or "",
+        interfaces=interfaces,
+        variables=[asdict(v) for v in variables],
+        **structure,
         states=[i for i in states if i is not None],
-        indicators=integer(d.attribute("numberOfEventIndicators")) or 0, categories=[c.get("name") for c in d.all("LogCategories/Category") if c.get("name")],
-        start_time=start, stop_time=stop, step_size=step, tolerance=tolerance if tolerance and 0 < tolerance < 1 else None,
+        indicators=integer(d.attribute("numberOfEventIndicators")) or 0,
+        categories=[c.get("name") for c in d.all("LogCategories/Category") if c.get("name")],
+        start_time=start,
+        stop_time=stop,
+        step_size=step,
+        tolerance=tolerance if tolerance and 0 < tolerance < 1 else None,
         reference=_reference(archive, variables),
-    )  # fmt: skip
+    )
 
 
 def _variable(v: Variable) -> Var | None:

@@ -49,13 +49,18 @@ class Parser(argparse.ArgumentParser):
         return found[0] if found else self
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{near(unknown[0].partition('=')[0], self._option_string_actions)}")
+        self.error(
+            f"unrecognized arguments: {' '.join(unknown)}{near(unknown[0].partition('=')[0], self._option_string_actions)}"
+        )
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.dest == "command" and value not in (action.choices or ()):
             self.error(f"there is no command {value}{near(value, action.choices)}")
         if action.choices is not None and value not in action.choices:
-            raise argparse.ArgumentError(action, f"there is no {value}{near(value, action.choices)} (choose from {', '.join(map(str, action.choices))})")
+            raise argparse.ArgumentError(
+                action,
+                f"there is no {value}{near(value, action.choices)} (choose from {', '.join(map(str, action.choices))})",
+            )
 
 
 class Command(Parser):
@@ -81,7 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     TALK.quiet, TALK.verbose = options.quiet, options.verbose
 
-    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
         print(f"mechfmu {options.command}: warning: {message}", file=sys.stderr)
 
     try:
@@ -107,7 +119,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="mechfmu", description="Mechanism models as FMI units.", epilog="example: mechfmu build link_chain --option links=3 -o out")
+    parser = Parser(
+        prog="mechfmu",
+        description="Mechanism models as FMI units.",
+        epilog="example: mechfmu build link_chain --option links=3 -o out",
+    )
     parser.add_argument("--version", action="version", version=f"mechfmu {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Command)
 
@@ -118,143 +134,377 @@ def make_parser() -> Parser:
         epilog="example: mechfmu list link_chain --option links=3",
     )
     complete(
-        c.add_argument("name", nargs="?", metavar="NAME|FILE", help="show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables")
+        c.add_argument(
+            "name",
+            nargs="?",
+            metavar="NAME|FILE",
+            help="show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables",
+        )
     )
-    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated"), _options)
+    offer(
+        c.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="K=V",
+            help="an option of the mechanism, e.g. links=3; may be repeated",
+        ),
+        _options,
+    )
     c.set_defaults(run=run_list)
 
     c = commands.add_parser(
-        "build", help="write FMUs", description="Write the FMU of a mechanism.",
+        "build",
+        help="write FMUs",
+        description="Write the FMU of a mechanism.",
         epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
-    )  # fmt: skip
-    complete(c.add_argument("name", metavar="NAME|FILE", help="a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"))
+    )
+    complete(
+        c.add_argument(
+            "name",
+            metavar="NAME|FILE",
+            help="a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all",
+        )
+    )
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
-    kind = c.add_argument("--kind", default="native", metavar="KIND", help="native (needs no Python, the default), python (readable, needs Python), both")
+    kind = c.add_argument(
+        "--kind",
+        default="native",
+        metavar="KIND",
+        help="native (needs no Python, the default), python (readable, needs Python), both",
+    )
     offer(kind, lambda _, __: ["native", "python", "both"])
     platform = c.add_argument(
-        "--platform", action="append", metavar="P", help="linux64, win64, darwin64, all (default: this one; Python FMUs: all); may be repeated"
+        "--platform",
+        action="append",
+        metavar="P",
+        help="linux64, win64, darwin64, all (default: this one; Python FMUs: all); may be repeated",
     )
     offer(platform, lambda _, __: ["linux64", "win64", "darwin64", "all"])
-    offer(c.add_argument("--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler"), lambda _, __: ["zig", "cc"])
+    offer(
+        c.add_argument(
+            "--compiler", metavar="CC", help="zig (the default where it is installed) or cc, the system's compiler"
+        ),
+        lambda _, __: ["zig", "cc"],
+    )
     base = c.add_argument(
-        "--base", metavar="BASE", help="of a file's tree: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
+        "--base",
+        metavar="BASE",
+        help="of a file's tree: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)",
     )
     offer(base, lambda _, __: ["fixed", "moving", "free"])
-    c.add_argument("--controller", action="store_true", help="of a file's tree: write its computed-torque controller instead of the tree itself")
-    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism, e.g. links=3; may be repeated"), _options)
-    c.add_argument("--start", action="append", default=[], metavar="NAME=VALUE", help="start value of a parameter or input; may be repeated")
+    c.add_argument(
+        "--controller",
+        action="store_true",
+        help="of a file's tree: write its computed-torque controller instead of the tree itself",
+    )
+    offer(
+        c.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="K=V",
+            help="an option of the mechanism, e.g. links=3; may be repeated",
+        ),
+        _options,
+    )
+    c.add_argument(
+        "--start",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="start value of a parameter or input; may be repeated",
+    )
     c.set_defaults(run=run_build)
 
     c = commands.add_parser(
-        "check", help="check the compliance of FMUs", description="Check any FMI 2.0 FMU against the rules of the standard: its file and its running binary.",
+        "check",
+        help="check the compliance of FMUs",
+        description="Check any FMI 2.0 FMU against the rules of the standard: its file and its running binary.",
         epilog="exit status: 0 clean, 1 findings, 2 could not run. example: mechfmu check out/LinkChain.fmu --html report.html --junit report.xml",
-    )  # fmt: skip
+    )
     c.add_argument("fmu", nargs="*", metavar="FMU", help="the FMU files")
     c.add_argument("--rules", action="store_true", help="list the rules and leave")
     offer(
-        c.add_argument("--only", action="append", default=[], metavar="ID,...", help="only these rules (S: all static, D: all dynamic ones); may be repeated"),
+        c.add_argument(
+            "--only",
+            action="append",
+            default=[],
+            metavar="ID,...",
+            help="only these rules (S: all static, D: all dynamic ones); may be repeated",
+        ),
         _rules,
     )
-    offer(c.add_argument("--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated"), _rules)
-    c.add_argument("--level", default="warning", choices=("error", "warning", "note"), help="the least severe findings that count (default: warning)")
+    offer(
+        c.add_argument(
+            "--skip", action="append", default=[], metavar="ID,...", help="not these rules; may be repeated"
+        ),
+        _rules,
+    )
+    c.add_argument(
+        "--level",
+        default="warning",
+        choices=("error", "warning", "note"),
+        help="the least severe findings that count (default: warning)",
+    )
     c.add_argument("--strict", action="store_true", help="an FMU whose binary cannot be run here is not clean")
     c.add_argument("--json", metavar="FILE", help="write everything that was found into this file")
     c.add_argument("--junit", metavar="FILE", help="write a JUnit report for CI into this file")
-    c.add_argument("--html", metavar="FILE", help="write one self-contained page, with plots of failing signals, into this file")
-    c.add_argument("--timeout", type=float, default=60.0, metavar="S", help="time limit of each rule in s (default: 60)")
+    c.add_argument(
+        "--html", metavar="FILE", help="write one self-contained page, with plots of failing signals, into this file"
+    )
+    c.add_argument(
+        "--timeout", type=float, default=60.0, metavar="S", help="time limit of each rule in s (default: 60)"
+    )
     c.add_argument("--random", type=int, default=0, metavar="N", help="let rule D3 make N random calls, too")
     c.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random calls (default: 0)")
-    c.add_argument("--jobs", type=int, default=0, metavar="N", help="rules that run at the same time (default: as many as there are processors)")
+    c.add_argument(
+        "--jobs",
+        type=int,
+        default=0,
+        metavar="N",
+        help="rules that run at the same time (default: as many as there are processors)",
+    )
     c.set_defaults(run=run_check)
 
     c = commands.add_parser(
-        "portable", help="make any pythonfmu FMU run in every host",
+        "portable",
+        help="make any pythonfmu FMU run in every host",
         description="Give an FMU made with pythonfmu (0.6 or 0.7), or a slave's file, a library that runs it in a Python process of its own, in any host.",
         epilog="example: mechfmu portable Pendulum.fmu -o out; from a slave: mechfmu portable pendulum.py helper.py data.csv -o out",
-    )  # fmt: skip
+    )
     c.add_argument("source", metavar="FMU|SLAVE.py", help="an FMU made with pythonfmu, or the file of a slave")
-    c.add_argument("files", nargs="*", metavar="FILE", help="with a slave's file: what else it needs, modules, folders and data")
+    c.add_argument(
+        "files", nargs="*", metavar="FILE", help="with a slave's file: what else it needs, modules, folders and data"
+    )
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMU (default: this folder)")
-    c.add_argument("--call-timeout", type=float, metavar="S", help="give up a call of the host that takes longer than S seconds (default: never)")
+    c.add_argument(
+        "--call-timeout",
+        type=float,
+        metavar="S",
+        help="give up a call of the host that takes longer than S seconds (default: never)",
+    )
     c.set_defaults(run=run_portable)
 
     c = commands.add_parser(
-        "simulate", help="run an FMU", description="Run any FMU through FMPy.",
+        "simulate",
+        help="run an FMU",
+        description="Run any FMU through FMPy.",
         epilog='example: mechfmu simulate out/LinkChain.fmu --stop 5 --set "joint[1].angle_start=0.5" -o result.csv --plot result.png',
-    )  # fmt: skip
+    )
     c.add_argument("fmu", metavar="FMU", help="the FMU file")
     c.add_argument("--stop", type=seconds, metavar="T", help="stop time in s (default: the FMU's own)")
     c.add_argument("--step", type=seconds, metavar="H", help="communication step in s (default: the FMU's own)")
     c.add_argument("--tolerance", type=float, metavar="TOL", help="relative tolerance (default: the FMU's own)")
-    c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
+    c.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of a parameter or input; may be repeated",
+    )
     c.add_argument("--input", metavar="CSV", help="inputs over time: a column time and a column for each input")
     c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
-    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
-    c.add_argument("--signals", metavar="NAME,...", help="draw only these outputs, in the plot and beside the animation")
-    c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
-    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanism into this file (html: a page with a player; gif, mp4)")
+    c.add_argument(
+        "--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)"
+    )
+    c.add_argument(
+        "--signals", metavar="NAME,...", help="draw only these outputs, in the plot and beside the animation"
+    )
+    c.add_argument(
+        "--realtime",
+        type=float,
+        nargs="?",
+        const=1.0,
+        metavar="FACTOR",
+        help="not faster than real time, or than FACTOR times real time",
+    )
+    c.add_argument(
+        "--animate",
+        metavar="FILE",
+        help="draw the moving mechanism into this file (html: a page with a player; gif, mp4)",
+    )
     c.set_defaults(run=run_simulate)
     c = commands.add_parser(
-        "cosim", help="run FMUs wired together", description="Run a system of FMUs (SSP), or write one: mechfmu cosim new FILE.ssp ...",
+        "cosim",
+        help="run FMUs wired together",
+        description="Run a system of FMUs (SSP), or write one: mechfmu cosim new FILE.ssp ...",
         epilog="example: mechfmu cosim loop.ssp -o loop.csv --plot loop.png; "
         "and to write the system: mechfmu cosim new loop.ssp --fmu plant=LinkChain.fmu --fmu control=PidController.fmu "
         '--connect "plant.joint[1].angle=control.measurement[1]" --connect "control.output[1]=plant.joint[1].torque"',
-    )  # fmt: skip
+    )
     c.add_argument("system", nargs="+", metavar="SYSTEM", help="an .ssp file to run; or new and an .ssp file to write")
     c.add_argument("--stop", type=seconds, metavar="T", help="stop time in s (default: the system's own)")
-    c.add_argument("--step", type=seconds, metavar="H", help="communication step in s, which is divided where that is needed (default: the system's own)")
-    c.add_argument("--set", action="append", default=[], metavar="FMU.NAME=VALUE", help="value of a parameter or unconnected input; may be repeated")
-    c.add_argument("--input", metavar="CSV", help="unconnected inputs over time: a column time and a column FMU.NAME for each of them")
-    c.add_argument("--adaptive", type=float, metavar="TOL", help="divide steps to keep this relative error of the connected signals (default: 1e-4, where all "
-                   "FMUs can save their state)")  # fmt: skip
+    c.add_argument(
+        "--step",
+        type=seconds,
+        metavar="H",
+        help="communication step in s, which is divided where that is needed (default: the system's own)",
+    )
+    c.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="FMU.NAME=VALUE",
+        help="value of a parameter or unconnected input; may be repeated",
+    )
+    c.add_argument(
+        "--input",
+        metavar="CSV",
+        help="unconnected inputs over time: a column time and a column FMU.NAME for each of them",
+    )
+    c.add_argument(
+        "--adaptive",
+        type=float,
+        metavar="TOL",
+        help="divide steps to keep this relative error of the connected signals (default: 1e-4, where all "
+        "FMUs can save their state)",
+    )
     c.add_argument("--fixed", action="store_true", help="do not divide steps")
-    c.add_argument("--isolated", action=argparse.BooleanOptionalAction, help="run every FMU in a process of its own, or none (default: those of other tools)")
-    c.add_argument("--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="not faster than real time, or than FACTOR times real time")
-    offer(c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim"), lambda _, __: ["fmpy", "libcosim"])
+    c.add_argument(
+        "--isolated",
+        action=argparse.BooleanOptionalAction,
+        help="run every FMU in a process of its own, or none (default: those of other tools)",
+    )
+    c.add_argument(
+        "--realtime",
+        type=float,
+        nargs="?",
+        const=1.0,
+        metavar="FACTOR",
+        help="not faster than real time, or than FACTOR times real time",
+    )
+    offer(
+        c.add_argument("--master", default="fmpy", metavar="M", help="fmpy (the default) or libcosim"),
+        lambda _, __: ["fmpy", "libcosim"],
+    )
     c.add_argument("-o", "--output", metavar="FILE", help="write all outputs to this file (csv, parquet, mat)")
-    c.add_argument("--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)")
-    c.add_argument("--signals", metavar="FMU.NAME,...", help="draw only these outputs, in the plot and beside the animation")
-    c.add_argument("--animate", metavar="FILE", help="draw the moving mechanisms into this file (html: a page with a player; gif, mp4)")
+    c.add_argument(
+        "--plot", metavar="FILE", help="draw the outputs into this file (html: a page to zoom into; png, svg, pdf)"
+    )
+    c.add_argument(
+        "--signals", metavar="FMU.NAME,...", help="draw only these outputs, in the plot and beside the animation"
+    )
+    c.add_argument(
+        "--animate",
+        metavar="FILE",
+        help="draw the moving mechanisms into this file (html: a page with a player; gif, mp4)",
+    )
     new = c.add_argument_group("with new")
-    new.add_argument("--fmu", action="append", default=[], metavar="NAME=FILE", help="an FMU and its name in the system; may be repeated")
-    new.add_argument("--connect", action="append", default=[], metavar="A.OUT=B.IN", help="an output feeds an input; may be repeated")
-    new.add_argument("--join", action="append", default=[], metavar="A,B", help="connect all outputs and inputs of two FMUs that have equal names")
-    offer(new.add_argument("--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems"), _ready)
+    new.add_argument(
+        "--fmu",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="an FMU and its name in the system; may be repeated",
+    )
+    new.add_argument(
+        "--connect", action="append", default=[], metavar="A.OUT=B.IN", help="an output feeds an input; may be repeated"
+    )
+    new.add_argument(
+        "--join",
+        action="append",
+        default=[],
+        metavar="A,B",
+        help="connect all outputs and inputs of two FMUs that have equal names",
+    )
+    offer(
+        new.add_argument(
+            "--ready", metavar="NAME", help="build the FMUs of a ready system and wire them; ? lists the ready systems"
+        ),
+        _ready,
+    )
     c.set_defaults(run=run_cosim)
 
     c = commands.add_parser(
-        "sweep", help="run an FMU many times", description="Run an FMU many times with different values, on all processors or on a Dask cluster.",
+        "sweep",
+        help="run an FMU many times",
+        description="Run an FMU many times with different values, on all processors or on a Dask cluster.",
         epilog="example: mechfmu sweep out/LinkChain.fmu swing.toml -o swing_results --plot swing.png",
-    )  # fmt: skip
+    )
     c.add_argument("fmu", metavar="FMU", help="the FMU file")
     c.add_argument("spec", metavar="SPEC", help="the description of the sweep, a .toml file (see docs/sweeps.md)")
-    c.add_argument("-o", "--output", metavar="DIR", help="folder for the results, which grow there as Parquet files (default: the name of SPEC with _results)")
-    c.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, e.g. tcp://10.0.0.5:8786 (default: processes of this machine)")
+    c.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="folder for the results, which grow there as Parquet files (default: the name of SPEC with _results)",
+    )
+    c.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of a running Dask scheduler, e.g. tcp://10.0.0.5:8786 (default: processes of this machine)",
+    )
     c.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default: one per processor)")
-    c.add_argument("--engine", default="fmu", metavar="E", help="fmu (the default), or c: the equations of one of our FMUs, compiled by the workers")
-    c.add_argument("--timeout", type=float, metavar="S", help="limit for one run in seconds of real time; a run that takes longer is recorded as failed")
+    c.add_argument(
+        "--engine",
+        default="fmu",
+        metavar="E",
+        help="fmu (the default), or c: the equations of one of our FMUs, compiled by the workers",
+    )
+    c.add_argument(
+        "--timeout",
+        type=float,
+        metavar="S",
+        help="limit for one run in seconds of real time; a run that takes longer is recorded as failed",
+    )
     c.add_argument("--restart", action="store_true", help="begin anew instead of going on with what the folder holds")
-    c.add_argument("--plot", metavar="FILE", help="draw all results over all varied values into this file (png, svg, pdf)")
+    c.add_argument(
+        "--plot", metavar="FILE", help="draw all results over all varied values into this file (png, svg, pdf)"
+    )
     c.set_defaults(run=run_sweep)
 
     c = commands.add_parser(
-        "linearize", help="A, B, C, D and the modes at a point", description="Linearize a mechanism where it starts, or at the equilibrium near there.",
+        "linearize",
+        help="A, B, C, D and the modes at a point",
+        description="Linearize a mechanism where it starts, or at the equilibrium near there.",
         epilog='example: mechfmu linearize link_chain --option links=3 --trim --set "joint[1].angle_start=-1.5" -o chain.mat',
-    )  # fmt: skip
-    complete(c.add_argument("name", metavar="NAME|FILE|FMU", help="a mechanism, a .urdf or .toml file, or an FMU that mechfmu built"))
-    offer(c.add_argument("--option", action="append", default=[], metavar="K=V", help="an option of the mechanism; may be repeated"), _options)
-    c.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter or input; may be repeated")
+    )
+    complete(
+        c.add_argument(
+            "name", metavar="NAME|FILE|FMU", help="a mechanism, a .urdf or .toml file, or an FMU that mechfmu built"
+        )
+    )
+    offer(
+        c.add_argument(
+            "--option", action="append", default=[], metavar="K=V", help="an option of the mechanism; may be repeated"
+        ),
+        _options,
+    )
+    c.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of a parameter or input; may be repeated",
+    )
     c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
-    c.add_argument("--free", action="append", default=[], metavar="NAME", help="with --trim: an input whose value is sought, too; may be repeated")
-    c.add_argument("--hold", action="append", default=[], metavar="NAME", help="with --trim: a state that keeps its start value; may be repeated")
+    c.add_argument(
+        "--free",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --trim: an input whose value is sought, too; may be repeated",
+    )
+    c.add_argument(
+        "--hold",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --trim: a state that keeps its start value; may be repeated",
+    )
     c.add_argument("-o", "--output", metavar="FILE", help="write the matrices to this file (npz, mat, json)")
     c.set_defaults(run=run_linearize)
 
     c = commands.add_parser(
-        "new", help="begin a mechanism of your own", description="Write a folder with a working mechanism to change, and its tests.",
+        "new",
+        help="begin a mechanism of your own",
+        description="Write a folder with a working mechanism to change, and its tests.",
         epilog="example: mechfmu new double_pendulum",
-    )  # fmt: skip
-    c.add_argument("name", metavar="NAME", help="small letters, digits and underscores: the folder, and the key of the mechanism")
+    )
+    c.add_argument(
+        "name", metavar="NAME", help="small letters, digits and underscores: the folder, and the key of the mechanism"
+    )
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write it (default: this folder)")
     c.set_defaults(run=run_new)
 
@@ -268,7 +518,9 @@ def seconds(text: str) -> float:
     except UserError as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: must be a number of seconds, or one with a unit such as 5ms") from None
+        raise argparse.ArgumentTypeError(
+            f"{text}: must be a number of seconds, or one with a unit such as 5ms"
+        ) from None
 
 
 def complete(argument: argparse.Action) -> None:
@@ -289,7 +541,12 @@ def _options(prefix: str, line: argparse.Namespace) -> list[str]:
     if "." in key:
         key = "computed_torque" if getattr(line, "controller", False) else "tree"
     hidden = ("model", "base") if "." in (line.name or "") else ()  # a file says the one, --base the other
-    return [f"{o.name}={choice}" for o in mechanisms.find(key).option_list if o.name not in hidden for choice in o.choices or ("",)]
+    return [
+        f"{o.name}={choice}"
+        for o in mechanisms.find(key).option_list
+        if o.name not in hidden
+        for choice in o.choices or ("",)
+    ]
 
 
 def _rules(prefix: str, line: argparse.Namespace) -> list[str]:
@@ -326,7 +583,9 @@ def _list_all() -> None:
         lines = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 2))
         for o in mechanism.option_list:
             default = f" (default: {o.default})" if o.choices else ""
-            lines.add_row(_plain(f"{o.name}={'|'.join(o.choices) or _brief(o.default)}"), _plain(f"{o.description}{default}"))
+            lines.add_row(
+                _plain(f"{o.name}={'|'.join(o.choices) or _brief(o.default)}"), _plain(f"{o.description}{default}")
+            )
         OUT.print(Padding(lines, (0, 0, 0, 4)))
     OUT.print("mechfmu list NAME shows a mechanism's variables", highlight=False)
 
@@ -338,10 +597,18 @@ def _list_fmu(file: str) -> None:
     description = read_description(file)
     kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}
     OUT.print(f"[bold]{_plain(description.modelName)}[/]  {_plain(description.description or '')}", highlight=False)
-    OUT.print(f"FMI {description.fmiVersion}, {' and '.join(name for name, kind in kinds.items() if kind is not None)}", highlight=False)
+    OUT.print(
+        f"FMI {description.fmiVersion}, {' and '.join(name for name, kind in kinds.items() if kind is not None)}",
+        highlight=False,
+    )
     seen = [v for v in description.modelVariables if v.causality not in ("local", "independent")]
     reals = ("Real", "Float64", "Float32")
-    _print_variables([(v.name, v.causality, unit_name(v) if v.type in reals else v.type, str(v.start or ""), v.description or "") for v in seen])
+    _print_variables(
+        [
+            (v.name, v.causality, unit_name(v) if v.type in reals else v.type, str(v.start or ""), v.description or "")
+            for v in seen
+        ]
+    )
     local = sum(v.causality == "local" for v in description.modelVariables)
     if local:
         OUT.print(f"and {_counted(local, 'local variable')}", highlight=False)
@@ -384,7 +651,12 @@ def _print_tree(mechanism: TreeMechanism) -> None:
 def _print_columns(rows: Sequence[tuple[str, ...]]) -> None:
     """Rows as plain columns: a table with borders takes minutes for a hundred thousand of them."""
     widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
-    OUT.file.write("".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows))
+    OUT.file.write(
+        "".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() + "\n"
+            for row in rows
+        )
+    )
 
 
 def _print_variables(rows: Sequence[tuple[str, ...]]) -> None:
@@ -450,10 +722,20 @@ def run_build(options: argparse.Namespace) -> None:
     given = pairs(options.option, "--option")
     starts = pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
-    models = [_model(name, given, options.base, options.controller) for name in names]  # all refused before any is built
+    models = [
+        _model(name, given, options.base, options.controller) for name in names
+    ]  # all refused before any is built
     for model in models:
         with TALK.working("building") as update:
-            files = build(model, options.output, kind=options.kind, start=starts, platforms=options.platform, compiler=options.compiler, progress=update)
+            files = build(
+                model,
+                options.output,
+                kind=options.kind,
+                start=starts,
+                platforms=options.platform,
+                compiler=options.compiler,
+                progress=update,
+            )
         for file in files:
             _tell_size(file)
 
@@ -480,7 +762,10 @@ def run_check(options: argparse.Namespace) -> int:
         return 0
     if not options.fmu:
         raise UserError("which FMU? give one or more files, or --rules for the list of rules")
-    chosen = {name: tuple(id.strip() for text in getattr(options, name) for id in text.split(",")) for name in ("only", "skip")}
+    chosen = {
+        name: tuple(id.strip() for text in getattr(options, name) for id in text.split(","))
+        for name in ("only", "skip")
+    }
     ids = [r.id for r in RULES]
     for id in (*chosen["only"], *chosen["skip"]):
         if id.upper() not in (*ids, "S", "D"):
@@ -489,7 +774,9 @@ def run_check(options: argparse.Namespace) -> int:
         raise UserError("--timeout must be greater than 0, --random and --jobs not negative")
     for file in options.fmu:
         if not Path(file).is_file():
-            raise UserError(f"{file} is a folder, not an FMU file" if Path(file).is_dir() else f"there is no file {file}")
+            raise UserError(
+                f"{file} is a folder, not an FMU file" if Path(file).is_dir() else f"there is no file {file}"
+            )
     for file in (options.json, options.junit, options.html):
         _refuse_unwritable(file)
     limits = Limits(options.timeout, random=options.random, seed=options.seed)
@@ -502,8 +789,11 @@ def run_check(options: argparse.Namespace) -> int:
             except CannotCheck as error:
                 raise UserError(str(error)) from None
         as_text.print_report(reports[-1], OUT)
-    contents = {options.json: lambda: as_json.to_json(reports, __version__).encode(), options.junit: lambda: as_junit.to_junit(reports),
-                options.html: lambda: as_html.to_html(reports, __version__).encode()}  # fmt: skip
+    contents = {
+        options.json: lambda: as_json.to_json(reports, __version__).encode(),
+        options.junit: lambda: as_junit.to_junit(reports),
+        options.html: lambda: as_html.to_html(reports, __version__).encode(),
+    }
     for file in filter(None, contents):
         from ..atomic_file import whole
 
@@ -524,12 +814,26 @@ def run_simulate(options: argparse.Namespace) -> None:
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
     experiment = description.defaultExperiment
-    stop = options.stop if options.stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else 1.0
+    stop = (
+        options.stop
+        if options.stop is not None
+        else float(experiment.stopTime)
+        if experiment and experiment.stopTime
+        else 1.0
+    )
     if options.step is not None:
         times(0.0, stop, options.step)
     with TALK.bar(description.modelName, stop, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
-        result = simulate_fmu(options.fmu, options.stop, options.step, pairs(options.set, "--set"), options.input, options.tolerance, paced)
+        result = simulate_fmu(
+            options.fmu,
+            options.stop,
+            options.step,
+            pairs(options.set, "--set"),
+            options.input,
+            options.tolerance,
+            paced,
+        )
     TALK.tell(f"{result.title}: {_counted(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s")
     _print_flags({v.name: v.description for v in description.modelVariables}, result)
     _write_files(result, options, signals)
@@ -552,14 +856,24 @@ def run_cosim(options: argparse.Namespace) -> None:
     _refuse_files(options)
     system = System.load(options.system[0])
     signals = _signals(options)
-    outputs = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "output"]
+    outputs = [
+        f"{fmu}.{v.name}"
+        for fmu, variables in system.variables.items()
+        for v in variables.values()
+        if v.causality == "output"
+    ]
     for name in signals or ():
         if name not in outputs:
             raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
     inputs = None
     if options.input:
         at = read_input_table(options.input)
-        free = [f"{fmu}.{v.name}" for fmu, variables in system.variables.items() for v in variables.values() if v.causality == "input"]
+        free = [
+            f"{fmu}.{v.name}"
+            for fmu, variables in system.variables.items()
+            for v in variables.values()
+            if v.causality == "input"
+        ]
         for name in at:
             if name != "time" and name not in free:
                 raise UserError(f"{options.input}: {name} is not an input{near(name, free)}")
@@ -567,13 +881,25 @@ def run_cosim(options: argparse.Namespace) -> None:
     with TALK.bar(system.name, options.stop or system.stop_time, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
         result = system.simulate(
-            stop=options.stop, step=options.step, set=pairs(options.set, "--set"), inputs=inputs, adaptive=False if options.fixed else options.adaptive,
-            isolated=options.isolated, master=options.master, progress=paced,
+            stop=options.stop,
+            step=options.step,
+            set=pairs(options.set, "--set"),
+            inputs=inputs,
+            adaptive=False if options.fixed else options.adaptive,
+            isolated=options.isolated,
+            master=options.master,
+            progress=paced,
             warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
-        )  # fmt: skip
-    parts = (_counted(len(system.fmus), "FMU"), _counted(len(system.connections), "connection"), _counted(len(result.t) - 1, "step"))
+        )
+    parts = (
+        _counted(len(system.fmus), "FMU"),
+        _counted(len(system.connections), "connection"),
+        _counted(len(result.t) - 1, "step"),
+    )
     TALK.tell(f"{system.name}: {', '.join(parts)} to t = {result.t[-1]:g} s")
-    about = {f"{fmu}.{name}": v.description for fmu, variables in system.variables.items() for name, v in variables.items()}
+    about = {
+        f"{fmu}.{name}": v.description for fmu, variables in system.variables.items() for name, v in variables.items()
+    }
     _print_flags(about, result)
     _write_files(result, options, signals)
 
@@ -646,7 +972,9 @@ def _new_system(options: argparse.Namespace) -> None:
                 base = build_ready(options.ready, Path(folder), update)
         else:
             base = System(Path(target).stem, pairs(options.fmu, "--fmu"))
-        connect: dict[str, list[str]] = {source: [target] if isinstance(target, str) else list(target) for source, target in base.connect.items()}
+        connect: dict[str, list[str]] = {
+            source: [target] if isinstance(target, str) else list(target) for source, target in base.connect.items()
+        }
         for text in options.join:
             a, _, b = text.partition(",")
             for source, end in joined(base, a, b).items():
@@ -681,11 +1009,26 @@ def run_sweep(options: argparse.Namespace) -> int:
             show(runs)
 
         try:
-            result = sweep(options.fmu, spec, folder, options.scheduler, options.workers, options.engine, options.restart, advance, timeout=options.timeout)
+            result = sweep(
+                options.fmu,
+                spec,
+                folder,
+                options.scheduler,
+                options.workers,
+                options.engine,
+                options.restart,
+                advance,
+                timeout=options.timeout,
+            )
         except KeyboardInterrupt:
-            print(f"mechfmu sweep: interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there", file=sys.stderr)
+            print(
+                f"mechfmu sweep: interrupted after {done[0]} of {spec.runs} runs; the same command goes on from there",
+                file=sys.stderr,
+            )
             return 130
-    TALK.tell(f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else ""))
+    TALK.tell(
+        f"{description.modelName}: {spec.runs} runs in {folder}" + (f", {done[1]} of them failed" if done[1] else "")
+    )
     if done[1]:
         reasons = [r for r in result.table["reason"].to_pylist() if r]
         TALK.tell(f"the first failure: {reasons[0]}")
@@ -714,7 +1057,9 @@ def run_linearize(options: argparse.Namespace) -> None:
             raise UserError(f"{options.name} was not built by mechfmu")
         model: Mechanism = found
         known = {s.name for s in model.table.of("parameter", "input")}
-        values = {v.name: v.start for v in description.modelVariables if v.name in known and v.start is not None} | values
+        values = {
+            v.name: v.start for v in description.modelVariables if v.name in known and v.start is not None
+        } | values
     else:
         model = _model(options.name, pairs(options.option, "--option"))
     point = trim(model, values, options.free, options.hold) if options.trim else start_point(model, values)
@@ -726,9 +1071,17 @@ def run_linearize(options: argparse.Namespace) -> None:
         _print_table(table)
     table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", Column("states", overflow="fold"))
     for number, (root, frequency, damping, states, constraint) in enumerate(linear.modes(), 1):
-        real, damping = (0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0)))
+        real, damping = (
+            0.0 if abs(value) < DUST * size else value for value, size in ((root.real, abs(root)), (damping, 1.0))
+        )
         part = _plain(", ".join(states)) + (" (constraint)" if constraint else "")
-        table.add_row(str(number), f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""), f"{frequency:.6g}", f"{damping:.4g}", part)
+        table.add_row(
+            str(number),
+            f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else ""),
+            f"{frequency:.6g}",
+            f"{damping:.4g}",
+            part,
+        )
     OUT.print(table)
     if options.output:
         linear.save(options.output)
@@ -757,7 +1110,11 @@ def _tell_written_or_show(result: Any, *files: str | None) -> None:
         _print_table(table)
         other = {how.unit: how.own for how in result.shown.values() if how.own}
         if other:
-            OUT.print(f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}", highlight=False, soft_wrap=True)
+            OUT.print(
+                f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}",
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, Any]:

@@ -19,7 +19,9 @@ HERE = Path(__file__).parent / "skeleton"
 def write_skeleton(key: str, parent: Path) -> list[Path]:
     """Write parent/key/ and parent/test_key.py; the files written."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", key):
-        raise UserError(f"{key}: the name of a mechanism is made of small letters, digits and single underscores, like double_pendulum")
+        raise UserError(
+            f"{key}: the name of a mechanism is made of small letters, digits and single underscores, like double_pendulum"
+        )
     if key in mechanisms.names():
         raise UserError(f"there is a mechanism {key} already: choose another name")
     folder = parent / key
@@ -31,8 +33,16 @@ def write_skeleton(key: str, parent: Path) -> list[Path]:
     make_folder(folder)
     name = "".join(word.capitalize() for word in key.split("_"))
     words = {"key": key, "name": name, "title": key.replace("_", " ").capitalize()}
-    files = {folder / "__init__.py": "", parent / f"test_{key}.py": "test.py.txt", folder / "model.py": "model.py.txt", folder / "about.html": "about.html.txt"}
+    files = {
+        folder / "__init__.py": "",
+        parent / f"test_{key}.py": "test.py.txt",
+        folder / "model.py": "model.py.txt",
+        folder / "about.html": "about.html.txt",
+    }
     for file, template in files.items():
-        file.write_text(Template((HERE / template).read_text(encoding="utf-8")).substitute(words) if template else "", encoding="utf-8")
+        file.write_text(
+            Template((HERE / template).read_text(encoding="utf-8")).substitute(words) if template else "",
+            encoding="utf-8",
+        )
     mechanisms.add_folder(folder)
     return [*files, draw_icon(mechanisms.make(key))]

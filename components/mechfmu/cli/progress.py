@@ -59,8 +59,15 @@ class Talk:
         if not self.on_terminal:
             yield Lines(self.tell, title, total, unit, 0.0 if self.verbose else LINE_EVERY)
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(f"{{task.completed:g}} of {{task.total:g}} {unit}"), TimeRemainingColumn())
-        console = Console(file=sys.stderr)  # where it points now: while an FMU runs it is redirected, to catch what the FMU says there
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn(f"{{task.completed:g}} of {{task.total:g}} {unit}"),
+            TimeRemainingColumn(),
+        )
+        console = Console(
+            file=sys.stderr
+        )  # where it points now: while an FMU runs it is redirected, to catch what the FMU says there
         with Progress(*columns, console=console, transient=True) as progress:
             task = progress.add_task(title, total=total)
             yield lambda done: progress.update(task, completed=round(done, 2))
@@ -69,7 +76,15 @@ class Talk:
 class Lines:
     """A line for every tenth of the work, but none sooner than `every` seconds after the last, and none at the end, where the result is told."""
 
-    def __init__(self, tell: Callable[[str], None], title: str, total: float, unit: str, every: float, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        tell: Callable[[str], None],
+        title: str,
+        total: float,
+        unit: str,
+        every: float,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.tell, self.title, self.total, self.unit, self.every, self.clock = tell, title, total, unit, every, clock
         self.last, self.part = clock(), 0
 

@@ -21,7 +21,9 @@ class Variable(NamedTuple):
 
 def variable_lines(variables: Sequence[Variable], width: int | None) -> list[str]:
     """Under the name of each causality its variables, within `width` columns; None: a line each, of any length."""
-    names, units, starts = (max((len(v[k]) for v in variables if k or len(v.name) <= LONGEST_NAME), default=0) for k in (0, 2, 3))
+    names, units, starts = (
+        max((len(v[k]) for v in variables if k or len(v.name) <= LONGEST_NAME), default=0) for k in (0, 2, 3)
+    )
     before = len(INDENT) + names + units + starts + 3 * len(GAP)
     lines = []
     for causality in dict.fromkeys(v.causality for v in variables):
@@ -40,5 +42,9 @@ def variable_lines(variables: Sequence[Variable], width: int | None) -> list[str
             if column != before:
                 lines.append(start.rstrip())
                 start = " " * column
-            lines += [(start if k == 0 else " " * column) + text for k, text in enumerate(words)] if words else ([start.rstrip()] if column == before else [])
+            lines += (
+                [(start if k == 0 else " " * column) + text for k, text in enumerate(words)]
+                if words
+                else ([start.rstrip()] if column == before else [])
+            )
     return lines

@@ -78,7 +78,9 @@ class Program:
         number: list[tuple[int, int, int]] = []
         cuts = {-milestones - 1: 0}  # by milestone: where its last element is ready
         constants: dict[str, int] = {}
-        slots: dict[int, tuple[int, int]] = {}  # CasADi's work slots are used again and again: (kind, number) of what is in each now
+        slots: dict[
+            int, tuple[int, int]
+        ] = {}  # CasADi's work slots are used again and again: (kind, number) of what is in each now
         none = (-1, 0)
         for k in range(graph.n_instructions()):
             code = graph.instruction_id(k)
@@ -107,25 +109,35 @@ class Program:
                 kind.append((a[0], b[0]))
                 number.append((a[1], b[1], 0))
             else:
-                raise NotImplementedError(f"{graph.name()}: CasADi operation {code} has no C form yet; add it to mechfmu/engines/c_code.py")
+                raise NotImplementedError(
+                    f"{graph.name()}: CasADi operation {code} has no C form yet; add it to mechfmu/engines/c_code.py"
+                )
         program = Program(
-            [graph.name_in(i) for i in range(graph.n_in())], [graph.name_out(i) for i in range(milestones, graph.n_out())], list(constants),
-            np.array(operation, dtype=np.int64), np.array(kind, dtype=np.int64).reshape(-1, 2), np.array(number, dtype=np.int64).reshape(-1, 3),
+            [graph.name_in(i) for i in range(graph.n_in())],
+            [graph.name_out(i) for i in range(milestones, graph.n_out())],
+            list(constants),
+            np.array(operation, dtype=np.int64),
+            np.array(kind, dtype=np.int64).reshape(-1, 2),
+            np.array(number, dtype=np.int64).reshape(-1, 3),
             sorted(set(cuts.values())),
-        )  # fmt: skip
+        )
         program = program._needed() if milestones else program
         program._spare()
         return program
 
     def _spare(self) -> None:
         """A tanh that is only ever multiplied by one and the same input gets that input as its second operand."""
-        factors: dict[int, set[tuple[int, int]]] = {int(k): set() for k in np.flatnonzero(self.operation == casadi.OP_TANH)}
+        factors: dict[int, set[tuple[int, int]]] = {
+            int(k): set() for k in np.flatnonzero(self.operation == casadi.OP_TANH)
+        }
         values = np.where(self.kind == VALUE, self.number[:, :2], -1)
         for user in np.flatnonzero(np.isin(values, list(factors)).any(axis=1)):
             for slot in (0, 1):
                 if (used := int(values[user, slot])) in factors:
                     is_product = self.operation[user] == casadi.OP_MUL
-                    factors[used].add((int(self.kind[user, 1 - slot]), int(self.number[user, 1 - slot])) if is_product else (-1, 0))
+                    factors[used].add(
+                        (int(self.kind[user, 1 - slot]), int(self.number[user, 1 - slot])) if is_product else (-1, 0)
+                    )
         for k, found in factors.items():
             kind, number = next(iter(found), (-1, 0))
             if len(found) == 1 and INPUT <= kind < CONSTANT:
@@ -142,7 +154,13 @@ class Program:
         number[:, :2] = np.where(self.kind == VALUE, renumbered[self.number[:, :2]], self.number[:, :2])
         ends = np.append(renumbered, needed.sum())
         return Program(
-            self.inputs, self.outputs, self.constants, self.operation[needed], self.kind[needed], number[needed], sorted({int(ends[c]) for c in self.cuts})
+            self.inputs,
+            self.outputs,
+            self.constants,
+            self.operation[needed],
+            self.kind[needed],
+            number[needed],
+            sorted({int(ends[c]) for c in self.cuts}),
         )
 
     def signature(self) -> np.ndarray:
@@ -199,7 +217,9 @@ def c_function(graph: casadi.Function, name: str, milestones: int = 0) -> Code:
     program = Program.of(graph, milestones)
     layout = _layout(program)
     arguments = [*program.inputs, *program.outputs, "w"]
-    parameters = ", ".join([f"const double *{i}" for i in program.inputs] + [f"double *restrict {o}" for o in (*program.outputs, "w")])
+    parameters = ", ".join(
+        [f"const double *{i}" for i in program.inputs] + [f"double *restrict {o}" for o in (*program.outputs, "w")]
+    )
     unused = "    " + " ".join(f"(void){a};" for a in arguments)
     stores = _stores(layout)
     text, calls = [], []
@@ -213,7 +233,11 @@ def c_function(graph: casadi.Function, name: str, milestones: int = 0) -> Code:
             own = functions[block.shape]
             calls.append(f"    {own}({', '.join(arguments)}, {own}_i[{block.turn}], {own}_c[{block.turn}]);")
             continue
-        lines = _emit_loop(program, layout, block, number) if isinstance(block, Loop) else _emit_piece(program, layout, block, number, stores)
+        lines = (
+            _emit_loop(program, layout, block, number)
+            if isinstance(block, Loop)
+            else _emit_piece(program, layout, block, number, stores)
+        )
         text += [f"static NOINLINE void {own}({parameters}) {{", unused, *lines, "}", ""]
         calls.append(f"    {own}({', '.join(arguments)});")
     prototype = f"void {name}({parameters})"
@@ -254,7 +278,10 @@ def _with_calls(program: Program) -> Layout:
     """The layout with calls of shapes. What leaves one call of a shape has its place in all of them, so that it lies alike behind each."""
     kind, number = _operands(program)
     shapes = find_shapes(program.cuts, program.operation, kind, number, VALUE)
-    layout = _blocks(len(program.operation), sorted((Call(shape, turn) for shape in shapes for turn in range(len(shape.firsts))), key=lambda c: c.first))
+    layout = _blocks(
+        len(program.operation),
+        sorted((Call(shape, turn) for shape in shapes for turn in range(len(shape.firsts))), key=lambda c: c.first),
+    )
     block_of = layout.block_of
     leaves = np.zeros(len(program.operation), dtype=bool)
     for slot in (0, 1):
@@ -263,7 +290,9 @@ def _with_calls(program: Program) -> Layout:
         leaves[made[block_of[made] != block_of[used]]] = True
     for shape in shapes:
         for offset in range(shape.length):
-            leaves[[first + offset for first in shape.firsts]] = leaves[[first + offset for first in shape.firsts]].any()
+            leaves[[first + offset for first in shape.firsts]] = leaves[
+                [first + offset for first in shape.firsts]
+            ].any()
     layout.single = {int(value): place for place, value in enumerate(np.flatnonzero(leaves))}
     layout.size = len(layout.single)
     return layout
@@ -272,7 +301,9 @@ def _with_calls(program: Program) -> Layout:
 def _operands(program: Program) -> tuple[np.ndarray, np.ndarray]:
     """Kinds and numbers of the operands, with constants as one kind whose numbers tell them apart."""
     constant = program.kind >= CONSTANT
-    return np.where(constant, CONSTANT, program.kind), np.where(constant, program.kind - CONSTANT, program.number[:, :2])
+    return np.where(constant, CONSTANT, program.kind), np.where(
+        constant, program.kind - CONSTANT, program.number[:, :2]
+    )
 
 
 def _try(program: Program, loops: list[Loop]) -> tuple[Layout, list[Loop]]:
@@ -414,7 +445,9 @@ def _emit_shape(program: Program, layout: Layout, shape: Shape, name: str, param
     """The function of a shape, and before it its tables: for every call a row of indices i and a row of constants c."""
     kind, number = _operands(program)
     firsts = np.array(shape.firsts)
-    indices: dict[tuple[int, ...], int] = {}  # columns of the table, from the first row on; columns that only differ by a number are one
+    indices: dict[
+        tuple[int, ...], int
+    ] = {}  # columns of the table, from the first row on; columns that only differ by a number are one
     bases: list[np.ndarray] = []
     constants: dict[tuple[str, ...], int] = {}
 
@@ -442,7 +475,9 @@ def _emit_shape(program: Program, layout: Layout, shape: Shape, name: str, param
     for q in range(shape.length):
         code = int(program.operation[firsts[0] + q])
         if code >= OUTPUT:
-            lines.append(f"    {program.outputs[code - OUTPUT]}[{index(program.number[firsts + q, 2])}] = {operand(q, 0)};")
+            lines.append(
+                f"    {program.outputs[code - OUTPUT]}[{index(program.number[firsts + q, 2])}] = {operand(q, 0)};"
+            )
             continue
         operands = [operand(q, slot) for slot in (0, 1) if kind[firsts[0] + q, slot] != -1]
         places = [layout.single.get(int(first) + q) for first in firsts]

@@ -30,8 +30,13 @@ PREAMBLE = """\
 
 def model_c(mechanism: Mechanism, guid: str, starts: Mapping[str, float]) -> str:
     """The C source of a mechanism with some start values changed."""
-    codes = [c_function(graph, f"model_{graph.name()}", sum(o.startswith("milestone_") for o in graph.name_out())) for graph in graphs(mechanism)]
-    functions = "\n".join(re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes)
+    codes = [
+        c_function(graph, f"model_{graph.name()}", sum(o.startswith("milestone_") for o in graph.name_out()))
+        for graph in graphs(mechanism)
+    ]
+    functions = "\n".join(
+        re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes
+    )
     return "\n".join([PREAMBLE, functions, tables(mechanism, guid, starts, codes)])
 
 
@@ -64,12 +69,19 @@ def tangents(recorded: Traced) -> list[casadi.Function]:
     """Directional derivatives of rates and outputs along (t, x, d, u, p), and of the start state along p: a few evaluations, no matrix."""
     point = [recorded.symbols[a] for a in ARGUMENTS]
     seeds = {a: casadi.SX.sym(f"{a}_dot", recorded.symbols[a].numel()) for a in ARGUMENTS}
-    directions = {**seeds, "d": casadi.vertcat(*(seeds["d"][i] if real else casadi.SX(1, 1) for i, real in enumerate(recorded.real_d)))}
+    directions = {
+        **seeds,
+        "d": casadi.vertcat(*(seeds["d"][i] if real else casadi.SX(1, 1) for i, real in enumerate(recorded.real_d))),
+    }
 
     def along(values: casadi.SX, arguments: Sequence[str]) -> casadi.SX:
         if values.numel() == 0:
             return values
-        return casadi.jtimes(values, casadi.vertcat(*(recorded.symbols[a] for a in arguments)), casadi.vertcat(*(directions[a] for a in arguments)))
+        return casadi.jtimes(
+            values,
+            casadi.vertcat(*(recorded.symbols[a] for a in arguments)),
+            casadi.vertcat(*(directions[a] for a in arguments)),
+        )
 
     *passed_dx, dx = recorded.in_order("rates").call(point)
     *passed_y, y = recorded.in_order("outputs").call(point)
@@ -103,13 +115,24 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
     fields = {
         "guid": _string(guid),
         **{name: str(size) for name, size in sizes.items()},
-        "rows": "rows", "n_rows": str(len(rows)), "n_variables": str(len(table.scalars)),
-        "u_start": "u_start", "p_start": "p_start", "x_nominal": "x_nominal", "requirement_texts": "requirement_texts", "cautions": "cautions",
-        "tolerance_index": str(table.p.part("rtol").start), "max_step_index": str(table.p.part("max_step").start),
-        "method_index": str(table.p.part("method").start), "projects": str(int(projects(mechanism))),
+        "rows": "rows",
+        "n_rows": str(len(rows)),
+        "n_variables": str(len(table.scalars)),
+        "u_start": "u_start",
+        "p_start": "p_start",
+        "x_nominal": "x_nominal",
+        "requirement_texts": "requirement_texts",
+        "cautions": "cautions",
+        "tolerance_index": str(table.p.part("rtol").start),
+        "max_step_index": str(table.p.part("max_step").start),
+        "method_index": str(table.p.part("method").start),
+        "projects": str(int(projects(mechanism))),
         **{name: f"model_{name}" for name in ("initial", "rates", "outputs", "guards", "project", "requirements")},
-        "jumps": "jumps", "notes": "notes", "tangent": "model_tangent", "initial_tangent": "model_initial_tangent",
-    }  # fmt: skip
+        "jumps": "jumps",
+        "notes": "notes",
+        "tangent": "model_tangent",
+        "initial_tangent": "model_initial_tangent",
+    }
     return "\n".join([
         "static const Row rows[] = {", *(f"    {row}," for row in rows), "};",
         _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
@@ -143,15 +166,20 @@ def _note(note: Note | None) -> str:
 
 
 def _limits(row: Row) -> list[str]:
-    return [_number(-math.inf if row.above is None else row.above), _number(-math.inf if row.min is None else row.min),
-            _number(math.inf if row.max is None else row.max)]  # fmt: skip
+    return [
+        _number(-math.inf if row.above is None else row.above),
+        _number(-math.inf if row.min is None else row.min),
+        _number(math.inf if row.max is None else row.max),
+    ]
 
 
 def projects(mechanism: Mechanism) -> bool:
     """Whether project does anything but hand back x."""
     recorded = traced(mechanism)
     x = recorded.symbols["x"]
-    return bool(x.numel()) and not casadi.is_equal(recorded.project.call([recorded.symbols[a] for a in ARGUMENTS])[0], x, 1)
+    return bool(x.numel()) and not casadi.is_equal(
+        recorded.project.call([recorded.symbols[a] for a in ARGUMENTS])[0], x, 1
+    )
 
 
 def _array(kind: str, name: str, values: Sequence[str]) -> str:

@@ -26,7 +26,9 @@ def cache_folder() -> Path:
         home = Path.home()
     except RuntimeError as error:
         raise OSError(str(error)) from None
-    base = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}.get(sys.platform) or os.environ.get("XDG_CACHE_HOME")
+    base = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}.get(
+        sys.platform
+    ) or os.environ.get("XDG_CACHE_HOME")
     return Path(base or home / ".cache") / "mechfmu"
 
 
@@ -41,9 +43,15 @@ def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iter
             _check_writable(folder)
     except OSError as error:
         where = os.environ.get("MECHFMU_CACHE") or error.filename or "the user's cache folder"
-        warnings.warn(f"compiled libraries cannot be kept in {where} ({error.strerror or error}), so each run compiles them again: set MECHFMU_CACHE to "
-                      "a folder that can be written", RuntimeWarning, stacklevel=4)  # fmt: skip
-        with tempfile.TemporaryDirectory(prefix="mechfmu_cache_", ignore_cleanup_errors=True) as temporary:  # Windows keeps what is loaded
+        warnings.warn(
+            f"compiled libraries cannot be kept in {where} ({error.strerror or error}), so each run compiles them again: set MECHFMU_CACHE to "
+            "a folder that can be written",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        with tempfile.TemporaryDirectory(
+            prefix="mechfmu_cache_", ignore_cleanup_errors=True
+        ) as temporary:  # Windows keeps what is loaded
             library = Path(temporary) / f"{name}{suffix}"
             make(library)
             yield library

@@ -21,7 +21,17 @@ from ..model import UserError
 from .cache import zig_environment
 from .guarded import run_guarded
 
-FLAGS = ("-std=c99", "-O2", "-DNDEBUG", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-Wall", "-Wextra")
+FLAGS = (
+    "-std=c99",
+    "-O2",
+    "-DNDEBUG",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+    "-shared",
+    "-Wall",
+    "-Wextra",
+)
 
 COMPILERS = ("zig", "cc")
 
@@ -39,7 +49,9 @@ class Platform:
 PLATFORMS = {
     p.name: p
     for p in (
-        Platform("linux64", ".so", ("x86_64-linux-gnu.2.17",), ("-fPIC", "-s", "-lm")),  # a glibc that every living system has
+        Platform(
+            "linux64", ".so", ("x86_64-linux-gnu.2.17",), ("-fPIC", "-s", "-lm")
+        ),  # a glibc that every living system has
         Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-s",)),
         Platform("darwin64", ".dylib", ("x86_64-macos", "aarch64-macos"), ("-fPIC", "-s", "-lm")),
     )
@@ -51,7 +63,9 @@ def host_platform() -> str:
     system, machine = platform.system(), platform.machine().lower()
     names = {"Linux": "linux64", "Windows": "win64", "Darwin": "darwin64"}
     if system not in names or (system != "Darwin" and machine not in ("x86_64", "amd64")):
-        raise UserError(f"there is no native FMU for {system} on {machine}: name the platforms to build for, e.g. --platform linux64")
+        raise UserError(
+            f"there is no native FMU for {system} on {machine}: name the platforms to build for, e.g. --platform linux64"
+        )
     return names[system]
 
 
@@ -75,13 +89,19 @@ def check_compiler(compiler: str, platform_name: str) -> None:
     if compiler == "zig" and not has_zig():
         raise UserError("zig is not installed: pip install ziglang  (or mechfmu[native]), or use --compiler cc")
     if compiler == "cc" and platform_name != host_platform():
-        other = "use --compiler zig" if has_zig() else "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
+        other = (
+            "use --compiler zig"
+            if has_zig()
+            else "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
+        )
         raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: {other}")
     if compiler == "cc" and _system_compiler() is None:
         raise UserError("there is no system C compiler (neither $CC nor cc)")
 
 
-def compile_library(folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()) -> None:
+def compile_library(
+    folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
+) -> None:
     """Compile the C files `sources` in `folder` to the shared library `target`; `extra` are more flags for the compiler."""
     check_compiler(compiler, platform_name)
     chosen = PLATFORMS[platform_name]
@@ -94,8 +114,22 @@ def compile_library(folder: Path, sources: list[str], target: Path, platform_nam
             for triple in chosen.targets:
                 part = Path(temporary) / triple / target.name
                 part.parent.mkdir()
-                named = (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()  # or else the path of the builder
-                command = [str(zig_folder() / "zig"), "cc", "-target", triple, *FLAGS, *sources, *chosen.flags, *extra, *named, "-o", str(part)]
+                named = (
+                    (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()
+                )  # or else the path of the builder
+                command = [
+                    str(zig_folder() / "zig"),
+                    "cc",
+                    "-target",
+                    triple,
+                    *FLAGS,
+                    *sources,
+                    *chosen.flags,
+                    *extra,
+                    *named,
+                    "-o",
+                    str(part),
+                ]
                 _run(command, folder, zig_environment(Path(temporary) / "zig_cache"))
                 parts.append(part)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -134,4 +168,6 @@ def _run(command: list[str], folder: Path, environment: Mapping[str, str] | None
     status, said = run_guarded(command, folder, environment)
     if status:
         lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines()
-        raise UserError(f"the C compiler failed: {lines[0] if lines else f'it was ended by signal {status - 128}' if status > 128 else 'no message'}")
+        raise UserError(
+            f"the C compiler failed: {lines[0] if lines else f'it was ended by signal {status - 128}' if status > 128 else 'no message'}"
+        )

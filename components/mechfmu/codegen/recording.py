@@ -84,15 +84,25 @@ class Traced:
             self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
             self.jumps = [self._recorded(m.jump, (*running, k), state, discrete) for k in range(m.guard_count)]
             self.project = self._recorded(m.project, (x, d, p), state)
-            self.requirements = self._recorded(m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts"))
+            self.requirements = self._recorded(
+                m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts")
+            )
 
     def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], *wanted: Returned) -> casadi.Function:
         """What a function of the mechanism does with symbols; Mistake when it returns something else than `wanted`, or NaN."""
         returned = function(*arguments)
         results = returned if isinstance(returned, tuple) else (returned,)
         if returned is None or len(results) != len(wanted):
-            given = "nothing" if returned is None else "one result instead of two" if len(wanted) == 2 else f"{len(results)} results instead of one"
-            raise Mistake(f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function)
+            given = (
+                "nothing"
+                if returned is None
+                else "one result instead of two"
+                if len(wanted) == 2
+                else f"{len(results)} results instead of one"
+            )
+            raise Mistake(
+                f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function
+            )
         for result, w in zip(results, wanted, strict=True):
             w.check(function, result)
         name = function.__name__ if function.__name__ != "jump" else f"jump_{arguments[-1]}"
@@ -100,7 +110,10 @@ class Traced:
         if has_nan(graph):
             with conversions_refused():
                 function(*arguments)
-            raise Mistake(f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0", function)
+            raise Mistake(
+                f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0",
+                function,
+            )
         return graph
 
     def _record(self, name: str, *results: Any) -> casadi.Function:
@@ -111,7 +124,9 @@ class Traced:
         """The graph of rates or outputs with all milestones as outputs before its own."""
         graph: casadi.Function = getattr(self, name)
         with numpy_mode():
-            return self._record(name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS]))
+            return self._record(
+                name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS])
+            )
 
 
 def flat(values: Any) -> casadi.SX:
@@ -141,13 +156,18 @@ class Returned:
             raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
         shape = np.shape(result)
         if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
-            given = f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
+            given = (
+                f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
+            )
             raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
 
 
 def has_nan(graph: casadi.Function) -> bool:
     """Whether the graph contains the constant NaN, which `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind."""
-    return any(graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k)) for k in range(graph.n_instructions()))
+    return any(
+        graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k))
+        for k in range(graph.n_instructions())
+    )
 
 
 @lru_cache(maxsize=8)

@@ -27,7 +27,9 @@ class Shape:
     length: int
 
 
-def find_shapes(cuts: Sequence[int], operation: np.ndarray, kind: np.ndarray, number: np.ndarray, value: int) -> list[Shape]:
+def find_shapes(
+    cuts: Sequence[int], operation: np.ndarray, kind: np.ndarray, number: np.ndarray, value: int
+) -> list[Shape]:
     """The shapes of the stretches between cuts. kind, number: of operands; a number of kind `value` is that of the instruction that made it."""
     alike: dict[tuple[int, bytes], list[int]] = defaultdict(list)
     for first, end in pairwise(cuts):

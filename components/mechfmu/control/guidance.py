@@ -86,7 +86,9 @@ def inflated(obstacle: Obstacle, footprint: Array) -> Obstacle:
     """
     b0 = np.sqrt(obstacle.a * obstacle.b)
     grown = 1.0 + footprint / b0
-    return obstacle._replace(a=np.sqrt(grown * (obstacle.a**2 + b0 * footprint)), b=np.sqrt(grown * (obstacle.b**2 + b0 * footprint)))
+    return obstacle._replace(
+        a=np.sqrt(grown * (obstacle.a**2 + b0 * footprint)), b=np.sqrt(grown * (obstacle.b**2 + b0 * footprint))
+    )
 
 
 def nearness(x: Array, y: Array, o: Obstacle) -> Nearness:
@@ -99,7 +101,10 @@ def nearness(x: Array, y: Array, o: Obstacle) -> Nearness:
     g = np.sqrt(np.maximum(g1 * g1 + g2 * g2, TINY**2))
     distance = np.sqrt(np.maximum(dx * dx + dy * dy, TINY**2))
     return Nearness(
-        rho * (rho - 1.0) / g, ((c * g1 - s * g2) / g, (s * g1 + c * g2) / g), (dx / distance, dy / distance), (o.vx - o.rate * dy, o.vy + o.rate * dx)
+        rho * (rho - 1.0) / g,
+        ((c * g1 - s * g2) / g, (s * g1 + c * g2) / g),
+        (dx / distance, dy / distance),
+        (o.vx - o.rate * dy, o.vy + o.rate * dx),
     )
 
 
@@ -148,7 +153,10 @@ def safe_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], g:
         return ux, uy
     near = [nearness(x, y, o) for o in obstacles]
     w = weights([o.active * smooth_step((g.d - k.delta) / g.d) for o, k in zip(obstacles, near, strict=True)])
-    vbx, vby = sum(wi * k.V[0] for wi, k in zip(w, near, strict=True)), sum(wi * k.V[1] for wi, k in zip(w, near, strict=True))
+    vbx, vby = (
+        sum(wi * k.V[0] for wi, k in zip(w, near, strict=True)),
+        sum(wi * k.V[1] for wi, k in zip(w, near, strict=True)),
+    )
     ux, uy = ux - vbx, uy - vby
     gam: Array = 1.0
     correction_x: Array = 0.0
@@ -159,16 +167,23 @@ def safe_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], g:
         (nx, ny), (rx, ry) = k.n, k.r
         p = ux * nx + uy * ny
         approach = 0.5 * (p - np.sqrt(p * p + g.eps * g.eps))
-        along = np.maximum(rx * nx + ry * ny, o.a * o.b / (o.a * o.a + o.b * o.b))  # half of the least value r . n has, except at the very centre
+        along = np.maximum(
+            rx * nx + ry * ny, o.a * o.b / (o.a * o.a + o.b * o.b)
+        )  # half of the least value r . n has, except at the very centre
         gam = gam - wi * (1.0 - along)
         removed, swirl = wi * approach / along, g.beta * o.side
-        correction_x, correction_y = correction_x + removed * (rx - swirl * ny), correction_y + removed * (ry + swirl * nx)
+        correction_x, correction_y = (
+            correction_x + removed * (rx - swirl * ny),
+            correction_y + removed * (ry + swirl * nx),
+        )
         out = -g.kout * o.active * np.minimum(k.delta, 0.0)
         push_x, push_y = push_x + out * nx, push_y + out * ny
     return vbx + gam * (ux - correction_x) + push_x, vby + gam * (uy - correction_y) + push_y
 
 
-def article_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], a: Array, b: Array) -> tuple[Array, Array]:
+def article_field(
+    x: Array, y: Array, target: Target, obstacles: list[Obstacle], a: Array, b: Array
+) -> tuple[Array, Array]:
     """The published field: (1) with f = f1 f2 prod f_i,  f1, f2 = x - xT,  f_i = (X1^2/a_i^2 + X2^2/b_i^2 - 1)/2,  Q = -1,
     P1 = -(a - 1) f1 prod f_i,  P2 = -(b + 1) f2 prod f_i.                                                                        (6)
 

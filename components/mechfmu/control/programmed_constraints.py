@@ -130,17 +130,25 @@ class Program:
         sizes, largest = np.linalg.norm(Theta, axis=1), np.linalg.norm(Theta, axis=1)[:, None] * np.linalg.norm(R)
         for i in range(m):
             if np.all(np.abs(G[i]) <= NEGLIGIBLE * largest[i]):
-                raise ProgramError(f"equation {i + 1} of the program is of higher order: no input acts on its second derivative (first, for psi)")
+                raise ProgramError(
+                    f"equation {i + 1} of the program is of higher order: no input acts on its second derivative (first, for psi)"
+                )
         values = np.linalg.svd(Theta / sizes[:, None], compute_uv=False)
         if m > Theta.shape[1] or values[-1] <= NEGLIGIBLE * values[0]:
-            raise ProgramError(f"the equations of the program depend on each other: {m} equations, rank {np.sum(values > NEGLIGIBLE * values[0])}")
+            raise ProgramError(
+                f"the equations of the program depend on each other: {m} equations, rank {np.sum(values > NEGLIGIBLE * values[0])}"
+            )
         if eps is not None:
             return
         if G.shape[1] < m:
-            raise ProgramError(f"{m} equations for {G.shape[1]} inputs: they can only be kept approximately, with eps > 0")
+            raise ProgramError(
+                f"{m} equations for {G.shape[1]} inputs: they can only be kept approximately, with eps > 0"
+            )
         values = np.linalg.svd(G, compute_uv=False)
         if values[-1] <= NEGLIGIBLE * values[0]:
-            raise ProgramError("the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0")
+            raise ProgramError(
+                "the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0"
+            )
 
 
 def response(M: Array, h: Array, B: Array) -> tuple[Array, Array]:
@@ -154,7 +162,9 @@ def response_of(accelerations: Callable[[Array], Array], inputs: int) -> tuple[A
     return a, np.stack([accelerations(np.eye(inputs)[j]) - a for j in range(inputs)]).T
 
 
-def forces(G: Array, b: Array, eps: Array | None = None, W: Array | None = None, preferred: Array | None = None) -> Control:
+def forces(
+    G: Array, b: Array, eps: Array | None = None, W: Array | None = None, preferred: Array | None = None
+) -> Control:
     """(5); eps = None is the exact solution."""
     m, k = np.shape(G)
     if eps is None and m == k:

@@ -15,7 +15,17 @@ from ..model import Mechanism, UserError, near
 from ..multibody.tree import Body, Joint, Tree
 from .system import System, joined
 
-UPRIGHT = (1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0)  # the plane x, y of a planar mechanism stands in x, z of a tree
+UPRIGHT = (
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    -1.0,
+    0.0,
+    1.0,
+    0.0,
+)  # the plane x, y of a planar mechanism stands in x, z of a tree
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,14 @@ class Ready:
 def chain_as_tree(links: int, length: float, mass: float) -> Tree:
     """The default chain of so many rods, as a tree whose joints have the chain's names: the model its controller computes with."""
     l, m = length / links, mass / links
-    bodies = tuple(Body(f"link[{k}]", m, (l / 2, 0.0, 0.0), (0.0, m * l**2 / 12, m * l**2 / 12, 0.0, 0.0, 0.0)) for k in range(1, links + 1))
+    bodies = tuple(
+        Body(f"link[{k}]", m, (l / 2, 0.0, 0.0), (0.0, m * l**2 / 12, m * l**2 / 12, 0.0, 0.0, 0.0))
+        for k in range(1, links + 1)
+    )
     first = Joint("joint[1]", "revolute", "link[1]", rotation=UPRIGHT)
-    others = (Joint(f"joint[{k}]", "revolute", f"link[{k}]", f"link[{k - 1}]", (l, 0.0, 0.0)) for k in range(2, links + 1))
+    others = (
+        Joint(f"joint[{k}]", "revolute", f"link[{k}]", f"link[{k - 1}]", (l, 0.0, 0.0)) for k in range(2, links + 1)
+    )
     return Tree("chain", bodies, (first, *others))
 
 
@@ -56,18 +71,30 @@ def cart_parts() -> dict[str, Mechanism]:
 
 
 # of the 6-link exoskeleton: knees, waist, hips: the start of the names of angle, rate and moment, and the angle that is held
-EXOSKELETON_JOINTS = (("link[2].{}", 0.0), ("link[3].{}", 0.0), ("link[6].{}", 0.0), ("hip.{}[1]", -0.25), ("hip.{}[2]", 0.25))
+EXOSKELETON_JOINTS = (
+    ("link[2].{}", 0.0),
+    ("link[3].{}", 0.0),
+    ("link[6].{}", 0.0),
+    ("hip.{}[1]", -0.25),
+    ("hip.{}[2]", 0.25),
+)
 
 
 def exoskeleton_parts() -> dict[str, Mechanism]:
-    return {"exo": make("exoskeleton", leg1=2, leg2=2, body=2), "control": make("pid_controller", channels=len(EXOSKELETON_JOINTS))}
+    return {
+        "exo": make("exoskeleton", leg1=2, leg2=2, body=2),
+        "control": make("pid_controller", channels=len(EXOSKELETON_JOINTS)),
+    }
 
 
 def exoskeleton_wires() -> dict[str, str]:
     wires: dict[str, str] = {}
     for k, (name, _) in enumerate(EXOSKELETON_JOINTS, 1):
         hinge = "hinge_" if name.startswith("link") else ""
-        wires |= {f"exo.{name.format(hinge + 'angle')}": f"control.measurement[{k}]", f"exo.{name.format(hinge + 'rate')}": f"control.measurement_rate[{k}]"}
+        wires |= {
+            f"exo.{name.format(hinge + 'angle')}": f"control.measurement[{k}]",
+            f"exo.{name.format(hinge + 'rate')}": f"control.measurement_rate[{k}]",
+        }
         wires |= {f"control.output[{k}]": f"exo.{name.format('moment')}"}
     return wires
 
@@ -79,7 +106,11 @@ def exoskeleton_values() -> dict[str, Any]:
     return held | {f"control.{name}[{k}]": gain for name, gain in gains.items() for k in channels}
 
 
-WALK_HIP, WALK_FEET, WALK_LEAN = (0.1, 0.86), ((0.0, 0.0), (-0.15, 0.0)), 0.05  # the start: at rest, the weight a little before the first stance foot
+WALK_HIP, WALK_FEET, WALK_LEAN = (
+    (0.1, 0.86),
+    ((0.0, 0.0), (-0.15, 0.0)),
+    0.05,
+)  # the start: at rest, the weight a little before the first stance foot
 
 
 def walk_parts() -> dict[str, Mechanism]:
@@ -87,35 +118,66 @@ def walk_parts() -> dict[str, Mechanism]:
 
 
 def walk_values() -> dict[str, Any]:
-    angles = {f"exo.link[{i}].angle_start": float(a) for i, a in enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)}
-    stands = {f"exo.foot[{b}].pinned_start": True for b in (1, 2)} | {"exo.hip.x_start": WALK_HIP[0], "exo.hip.y_start": WALK_HIP[1]}
+    angles = {
+        f"exo.link[{i}].angle_start": float(a)
+        for i, a in enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)
+    }
+    stands = {f"exo.foot[{b}].pinned_start": True for b in (1, 2)} | {
+        "exo.hip.x_start": WALK_HIP[0],
+        "exo.hip.y_start": WALK_HIP[1],
+    }
     return angles | stands | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
 
 
 READY = {
     "figure2": Ready(
-        "a cart steered to a moving target around two moving obstacles", cart_parts, (("cart", "control"), ("world", "control")),
-        set=lambda: {"cart.pose.x_start": -4.5, "cart.pose.y_start": 0.8, "control.guidance.influence": 0.25, "world.obstacle[2].side_start": -1.0}, stop=20.0,
+        "a cart steered to a moving target around two moving obstacles",
+        cart_parts,
+        (("cart", "control"), ("world", "control")),
+        set=lambda: {
+            "cart.pose.x_start": -4.5,
+            "cart.pose.y_start": 0.8,
+            "control.guidance.influence": 0.25,
+            "world.obstacle[2].side_start": -1.0,
+        },
+        stop=20.0,
     ),
     "chain_gravity_compensation": Ready(
-        "a chain of three rods whose motors carry its weight: pushed, it drifts as if there were no gravity", chain_parts, (("chain", "control"),),
-        set=lambda: {"chain.joint[1].rate_start": 0.4, "chain.joint[2].angle_start": 0.7}, stop=4.0,
+        "a chain of three rods whose motors carry its weight: pushed, it drifts as if there were no gravity",
+        chain_parts,
+        (("chain", "control"),),
+        set=lambda: {"chain.joint[1].rate_start": 0.4, "chain.joint[2].angle_start": 0.7},
+        stop=4.0,
     ),
     "arm_computed_torque": Ready(
-        "the spherical-joint arm moved to a new posture and held there by inverse dynamics", arm_parts, (("arm", "control"),),
-        set=lambda: {"control.joint[3].angle_reference": 1.0}, stop=5.0,
+        "the spherical-joint arm moved to a new posture and held there by inverse dynamics",
+        arm_parts,
+        (("arm", "control"),),
+        set=lambda: {"control.joint[3].angle_reference": 1.0},
+        stop=5.0,
     ),
     "exoskeleton_pd": Ready(
-        "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers", exoskeleton_parts,
-        connect=exoskeleton_wires, set=exoskeleton_values, stop=3.0, step=0.001,
+        "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers",
+        exoskeleton_parts,
+        connect=exoskeleton_wires,
+        set=exoskeleton_values,
+        stop=3.0,
+        step=0.001,
     ),
     "walk": Ready(
-        "the 6-link exoskeleton walks from rest; exo.push.force_x pushes it", walk_parts, (("exo", "control"),), set=walk_values, stop=12.0, step=0.001,
+        "the 6-link exoskeleton walks from rest; exo.push.force_x pushes it",
+        walk_parts,
+        (("exo", "control"),),
+        set=walk_values,
+        stop=12.0,
+        step=0.001,
     ),
-}  # fmt: skip
+}
 
 
-def build_ready(name: str, folder: Path, progress: Callable[[str], None] = lambda text: None, platforms: Sequence[str] | None = None) -> System:
+def build_ready(
+    name: str, folder: Path, progress: Callable[[str], None] = lambda text: None, platforms: Sequence[str] | None = None
+) -> System:
     """Build the native FMUs of a ready system into `folder`."""
     if name not in READY:
         raise UserError(f"there is no ready system {name}{near(name, READY)}; there are: {', '.join(READY)}")

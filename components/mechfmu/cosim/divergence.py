@@ -57,13 +57,21 @@ class Probes:
         if number % PROBED == 0:
             self._diverged = self._diverged + 1 if off[k] > DIVERGED else 0
         if self._diverged >= IN_A_ROW:
-            raise StepTooLong(f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves", t, h)
+            raise StepTooLong(
+                f"at t = {t:g} s {self.signals[k]} is {whole[k]:.3g} after a whole step and {halves[k]:.3g} after two halves",
+                t,
+                h,
+            )
         self._apart += apart * (1 if number < PROBED_FIRST else PROBED)
         self._low, self._high = np.minimum(self._low, halves), np.maximum(self._high, halves)
         self._step = max(self._step, h)
 
     def complaints(self) -> Iterator[str]:
-        share = self._apart / np.maximum(self._high - self._low, 1e-9 * (1.0 + np.abs(self._high))) if np.isfinite(self._high).all() else np.zeros(0)
+        share = (
+            self._apart / np.maximum(self._high - self._low, 1e-9 * (1.0 + np.abs(self._high)))
+            if np.isfinite(self._high).all()
+            else np.zeros(0)
+        )
         if share.size and share.max() > COARSE:
             k, h = int(np.argmax(share)), self._step
             better = rounded_down(h * FINE / float(share[k]))
@@ -77,7 +85,9 @@ class Jumps:
     def __init__(self, signals: Sequence[Port]):
         self.signals = signals
         self._rows: list[np.ndarray] = []  # the last WINDOW + 1 values
-        self._usual = np.zeros(len(signals))  # change from step to step while a signal is smooth, and in the first steps
+        self._usual = np.zeros(
+            len(signals)
+        )  # change from step to step while a signal is smooth, and in the first steps
         self._steps = 0
         self._told = ""
 
@@ -89,10 +99,14 @@ class Jumps:
         changes = np.diff(np.array(self._rows), axis=0)
         if len(changes) > GROWING:
             last = np.abs(changes[-GROWING - 1 :])
-            grows = np.all(last[1:] > FASTER * last[:-1], axis=0) & (last[-1] > NOTICEABLE * (1.0 + np.abs(self._rows[0])))
+            grows = np.all(last[1:] > FASTER * last[:-1], axis=0) & (
+                last[-1] > NOTICEABLE * (1.0 + np.abs(self._rows[0]))
+            )
             for k in np.flatnonzero(grows).tolist():
                 raise StepTooLong(
-                    f"{self.signals[k]} changes more and more from step to step, by {last[-1, k]:.3g} at t = {t:g} s", t, rounded_down(h / SHORTER)
+                    f"{self.signals[k]} changes more and more from step to step, by {last[-1, k]:.3g} at t = {t:g} s",
+                    t,
+                    rounded_down(h / SHORTER),
                 )
         largest = np.max(np.abs(changes), axis=0)
         if self._steps <= FIRST + 1:
@@ -108,7 +122,10 @@ class Jumps:
             step = rounded_down(h / SHORTER)
             if largest[k] > GROWTH * self._usual[k]:
                 raise StepTooLong(text, t, step)
-            self._told = self._told or f"{text}: steps of {h:g} s may be too long for this coupling; try {step:g} s (--step {step:g})"
+            self._told = (
+                self._told
+                or f"{text}: steps of {h:g} s may be too long for this coupling; try {step:g} s (--step {step:g})"
+            )
 
     def complaints(self) -> Iterator[str]:
         if self._told:

@@ -33,7 +33,9 @@ def simulate_in_libcosim(system: System, progress: Progress) -> Result:
     step = round(system.step_size * NANOSECONDS)
     count = len(times(0.0, system.stop_time, system.step_size)) - 1
     if abs(count * step - system.stop_time * NANOSECONDS) > count or step <= 0:
-        raise UserError(f"libcosim makes equal steps of whole nanoseconds: {system.stop_time:g} s are no multiple of {system.step_size:g} s")
+        raise UserError(
+            f"libcosim makes equal steps of whole nanoseconds: {system.stop_time:g} s are no multiple of {system.step_size:g} s"
+        )
     log_output_level(CosimLogLevel.FATAL)
     with tempfile.TemporaryDirectory(prefix="mechfmu-libcosim-") as folder:
         _unpack(system, Path(folder))
@@ -68,7 +70,9 @@ def _unpack(system: System, folder: Path) -> None:
 def _reader(system: System, execution: Any, observer: Any) -> Any:
     """A function that reads all outputs."""
     reads = []
-    for (component, kind), group in groupby(outputs_of(system), key=lambda p: (p.component, KINDS[system.variable(p).type][0])):
+    for (component, kind), group in groupby(
+        outputs_of(system), key=lambda p: (p.component, KINDS[system.variable(p).type][0])
+    ):
         index = execution.slave_index_from_instance_name(component)
         last = getattr(observer, f"last_{kind.lower()}_values")
         reads.append((last, index, [system.variable(p).valueReference for p in group]))

@@ -78,12 +78,19 @@ def simulate_system(
     if problem is None:
         return result
     good = problem.step if rigid else _step_that_does(replace(chosen, stop=problem.t), isolated, driven)
-    cure = f"try --step {good:g}" if rigid else f"{good:g} s would do (--step {good:g}), or steps that adapt (without --fixed)"
+    cure = (
+        f"try --step {good:g}"
+        if rigid
+        else f"{good:g} s would do (--step {good:g}), or steps that adapt (without --fixed)"
+    )
     raise UserError(f"the coupling diverges with steps of {chosen.step_size:g} s: {problem}; {cure}")
 
 
 def _can_go_back(description: Any) -> bool:
-    return bool(description.coSimulation.canGetAndSetFMUstate and description.coSimulation.canHandleVariableCommunicationStepSize)
+    return bool(
+        description.coSimulation.canGetAndSetFMUstate
+        and description.coSimulation.canHandleVariableCommunicationStepSize
+    )
 
 
 def _tolerance(adaptive: float | bool | None, rigid: Sequence[str]) -> float | None:
@@ -119,14 +126,26 @@ def started(system: System, isolated: bool | None, driven: Driven) -> Iterator[M
 
 
 def outputs_of(system: System) -> list[Port]:
-    return [Port(c, v.name) for c, variables in system.variables.items() for v in variables.values() if v.causality == "output" and v.type in KINDS]
+    return [
+        Port(c, v.name)
+        for c, variables in system.variables.items()
+        for v in variables.values()
+        if v.causality == "output" and v.type in KINDS
+    ]
 
 
-def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray], driven: Driven = MappingProxyType({})) -> Result:
+def result_of(
+    system: System, t: Sequence[float], rows: Sequence[np.ndarray], driven: Driven = MappingProxyType({})
+) -> Result:
     ports = outputs_of(system)
     how = {str(p): shown_as(system.variable(p), system.descriptions[p.component]) for p in ports}
     signals = dict(zip(map(str, ports), np.array(rows).T, strict=True))
-    given = {Port(c, v.name): v for c, variables in system.variables.items() for v in variables.values() if v.type == "Real" and v.start is not None}
+    given = {
+        Port(c, v.name): v
+        for c, variables in system.variables.items()
+        for v in variables.values()
+        if v.type == "Real" and v.start is not None
+    }
     values = {(str(p), v.causality): float(system.values.get(p, v.start)) for p, v in given.items()}
     constants = {name: value for (name, causality), value in values.items() if causality == "parameter"}
     inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
@@ -140,14 +159,19 @@ def result_of(system: System, t: Sequence[float], rows: Sequence[np.ndarray], dr
 # --- the order of passing on ----------------------------------------------------------------------------------------------
 
 
-def waves(connections: Iterable[Connection], depends: Callable[[Port, Port], bool]) -> tuple[list[list[Port]], list[tuple[Port, ...]]]:
+def waves(
+    connections: Iterable[Connection], depends: Callable[[Port, Port], bool]
+) -> tuple[list[list[Port]], list[tuple[Port, ...]]]:
     """Connected outputs in the order in which they can be read, and the loops in which that is impossible.
 
     depends(output, input): does that output depend directly on that input of the same FMU?
     """
     connections = list(connections)
     sources = list(dict.fromkeys(c.source for c in connections))
-    before = {s: {c.source for c in connections if c.target.component == s.component and depends(s, c.target)} for s in sources}
+    before = {
+        s: {c.source for c in connections if c.target.component == s.component and depends(s, c.target)}
+        for s in sources
+    }
     order: list[list[Port]] = []
     loops = []
     done: set[Port] = set()
@@ -186,7 +210,9 @@ def declared(system: System, structure: str) -> Callable[[Port, Port], bool]:
 class Master:
     """All FMUs of a system, initialized."""
 
-    def __init__(self, system: System, said: io.StringIO, isolated: bool | None = None, driven: Driven = MappingProxyType({})):
+    def __init__(
+        self, system: System, said: io.StringIO, isolated: bool | None = None, driven: Driven = MappingProxyType({})
+    ):
         self.system, self.said, self.driven = system, said, driven
         self.complaints: list[str] = []
         self.warnings: list[str] = []
@@ -197,7 +223,9 @@ class Master:
                 apart = not is_ours(file) if isolated is None else isolated
                 description = system.descriptions[name]
                 origin = Origin(name, str(file), description.guid, description.coSimulation.modelIdentifier)
-                self.slaves[name] = (IsolatedSlave if apart else LocalSlave)(origin, self.complaints.append, partial(self.warned, name))
+                self.slaves[name] = (IsolatedSlave if apart else LocalSlave)(
+                    origin, self.complaints.append, partial(self.warned, name)
+                )
             self.sources = list(dict.fromkeys(c.source for c in system.connections))
             self.bus = np.zeros(len(self.sources))
             self.pass_on = self.plan("outputs")
@@ -229,7 +257,10 @@ class Master:
 
     def grouped(self, ports: Iterable[Port]) -> list[list[Port]]:
         """Runs of ports of the same FMU and kind."""
-        return [list(group) for _, group in groupby(ports, key=lambda p: (p.component, KINDS[self.system.variable(p).type][0]))]
+        return [
+            list(group)
+            for _, group in groupby(ports, key=lambda p: (p.component, KINDS[self.system.variable(p).type][0]))
+        ]
 
     def reader(self, ports: Sequence[Port]) -> Callable[[], np.ndarray]:
         return self.slaves[ports[0].component].reader(*self._wires(ports))
@@ -253,7 +284,11 @@ class Master:
             fed = sorted((c for c in self.system.connections if c.source in wave), key=lambda c: by_kind(c.target))
             for ports in self.grouped(c.target for c in fed):
                 own = [c for c in fed if c.target in ports]
-                at, factor, offset = np.array([index[c.source] for c in own]), np.array([c.factor for c in own]), np.array([c.offset for c in own])
+                at, factor, offset = (
+                    np.array([index[c.source] for c in own]),
+                    np.array([c.factor for c in own]),
+                    np.array([c.offset for c in own]),
+                )
                 actions.append(self.writing(self.writer(ports), at, factor, offset))
         return actions
 
@@ -263,7 +298,9 @@ class Master:
 
         return action
 
-    def writing(self, write: Callable[[np.ndarray], None], at: np.ndarray, factor: np.ndarray, offset: np.ndarray) -> Callable[[], None]:
+    def writing(
+        self, write: Callable[[np.ndarray], None], at: np.ndarray, factor: np.ndarray, offset: np.ndarray
+    ) -> Callable[[], None]:
         plain = bool(np.all(factor == 1.0) and np.all(offset == 0.0))
 
         def action() -> None:
@@ -316,7 +353,11 @@ class Master:
         probes, jumps = Probes(self.sources), Jumps(self.sources)
         for k, (t, t_next) in enumerate(pairwise(map(float, grid))):
             try:
-                halves = self.halved(t, t_next - t) if probed and (k < PROBED_FIRST or k % PROBED == 0) and self.sources else None
+                halves = (
+                    self.halved(t, t_next - t)
+                    if probed and (k < PROBED_FIRST or k % PROBED == 0) and self.sources
+                    else None
+                )
                 self.advance(t, t_next - t)
                 rows.append(self.row(t_next))
                 if halves is not None:
@@ -360,7 +401,9 @@ class Master:
                 steps.append(now / 2)
                 t = t_end if last else t + now
                 longer = now * min(4.0, 0.9 / np.sqrt(max(error, 1e-4)))
-                h = min(max(h, longer, smallest) if last else max(longer, smallest), largest)  # a step cut to fit says little
+                h = min(
+                    max(h, longer, smallest) if last else max(longer, smallest), largest
+                )  # a step cut to fit says little
             rows.append(self.row(t_end))
             progress(t_end)
         return result_of(self.system, list(grid), rows, self.driven), steps

@@ -23,9 +23,11 @@ from ..simulation.simulate import unit_name
 from .system import Port, System, Unit, conversion
 
 SSD, SSC, SSV, OSP = (
-    "http://ssp-standard.org/SSP1/SystemStructureDescription", "http://ssp-standard.org/SSP1/SystemStructureCommon",
-    "http://ssp-standard.org/SSP1/SystemStructureParameterValues", "http://opensimulationplatform.com/SSP/OSPAnnotations",
-)  # fmt: skip
+    "http://ssp-standard.org/SSP1/SystemStructureDescription",
+    "http://ssp-standard.org/SSP1/SystemStructureCommon",
+    "http://ssp-standard.org/SSP1/SystemStructureParameterValues",
+    "http://opensimulationplatform.com/SSP/OSPAnnotations",
+)
 NAMESPACES = {"ssd": SSD, "ssc": SSC, "ssv": SSV, "osp": OSP}
 STRUCTURE = "SystemStructure.ssd"
 LARGEST = 1 << 30  # bytes of an unpacked file; no FMU comes near it
@@ -60,11 +62,20 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
     elements = add(top, "ssd:Elements")
     units: dict[str, Unit] = {}
     for component, source in sources.items():
-        element = add(elements, "ssd:Component", name=component, type="application/x-fmu-sharedlibrary", source=source, implementation="CoSimulation")
+        element = add(
+            elements,
+            "ssd:Component",
+            name=component,
+            type="application/x-fmu-sharedlibrary",
+            source=source,
+            implementation="CoSimulation",
+        )
         connectors = add(element, "ssd:Connectors")
         set_here = {port.variable: value for port, value in system.values.items() if port.component == component}
         for variable in system.variables[component].values():
-            if variable.type in ("Real", "Integer", "Boolean") and (variable.causality in ("input", "output") or variable.name in set_here):
+            if variable.type in ("Real", "Integer", "Boolean") and (
+                variable.causality in ("input", "output") or variable.name in set_here
+            ):
                 connector = add(connectors, "ssd:Connector", name=variable.name, kind=variable.causality)
                 unit = system.unit(Port(component, variable.name)) if variable.type == "Real" else None
                 add(connector, f"ssc:{variable.type}", **({"unit": unit.name} if unit else {}))
@@ -75,8 +86,14 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
     if system.connections:
         connections = add(top, "ssd:Connections")
         for c in system.connections:
-            connection = add(connections, "ssd:Connection", startElement=c.source.component, startConnector=c.source.variable,
-                             endElement=c.target.component, endConnector=c.target.variable)  # fmt: skip
+            connection = add(
+                connections,
+                "ssd:Connection",
+                startElement=c.source.component,
+                startConnector=c.source.variable,
+                endElement=c.target.component,
+                endConnector=c.target.variable,
+            )
             factor, offset = system.transforms.get(str(c.target), (1.0, 0.0))
             if (factor, offset) != (1.0, 0.0):
                 add(connection, "ssc:LinearTransformation", factor=repr(factor), offset=repr(offset))
@@ -90,7 +107,9 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
 
 def _add_parameters(element: Any, component: str, values: Mapping[str, Any], system: System, numbered: bool) -> None:
     binding = add(add(element, "ssd:ParameterBindings"), "ssd:ParameterBinding")
-    parameter_set = add(add(binding, "ssd:ParameterValues"), "ssv:ParameterSet", version="1.0", name=f"values of {component}")
+    parameter_set = add(
+        add(binding, "ssd:ParameterValues"), "ssv:ParameterSet", version="1.0", name=f"values of {component}"
+    )
     parameters = add(parameter_set, "ssv:Parameters")
     for name, value in values.items():
         variable = system.variables[component][name]
@@ -170,7 +189,10 @@ class Package:
         given = dict(self.bindings(top, ""))
         for element in top.findall("ssd:Elements/*", NAMESPACES):
             name = element.get("name", "")
-            if element.tag != f"{{{SSD}}}Component" or element.get("type", "application/x-fmu-sharedlibrary") != "application/x-fmu-sharedlibrary":
+            if (
+                element.tag != f"{{{SSD}}}Component"
+                or element.get("type", "application/x-fmu-sharedlibrary") != "application/x-fmu-sharedlibrary"
+            ):
                 raise self.fault(f"{name}: systems inside of systems are not supported, only FMUs", element)
             if element.get("implementation") == "ModelExchange":
                 raise self.fault(f"{name}: only Co-Simulation is supported", element)
@@ -185,7 +207,16 @@ class Package:
         base_step = next(root.iter(f"{{{OSP}}}FixedStepAlgorithm"), None)
         step = self.number(base_step, "baseStepSize") if base_step is not None else None
         bare = System(root.get("name", self.file.stem), fmus, connect, {}, stop, step, transforms, folder)
-        return System(bare.name, fmus, connect, {name: self.in_own_unit(bare, name, *value) for name, value in given.items()}, stop, step, transforms, folder)
+        return System(
+            bare.name,
+            fmus,
+            connect,
+            {name: self.in_own_unit(bare, name, *value) for name, value in given.items()},
+            stop,
+            step,
+            transforms,
+            folder,
+        )
 
     def number(self, element: Any, name: str) -> float | None:
         text = element.get(name)
@@ -221,7 +252,10 @@ class Package:
             for parameter in found.iterfind("ssv:Parameters/ssv:Parameter", NAMESPACES) if found is not None else ():
                 for value in parameter:
                     if value.get("value") is not None:
-                        yield prefix + binding.get("prefix", "") + parameter.get("name", ""), (value.get("value"), value.get("unit", ""))
+                        yield (
+                            prefix + binding.get("prefix", "") + parameter.get("name", ""),
+                            (value.get("value"), value.get("unit", "")),
+                        )
 
     def in_own_unit(self, system: System, name: str, value: str, unit: str) -> Any:
         """A value of a parameter file, in the unit of its variable."""

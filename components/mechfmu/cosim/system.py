@@ -66,7 +66,9 @@ class System:
     set: Mapping[str, Any] = field(default_factory=dict)
     stop: float | None = None
     step: float | None = None
-    transforms: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # by target: factor, offset, on top of unit conversion
+    transforms: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict
+    )  # by target: factor, offset, on top of unit conversion
     keep: Any = None  # what must live as long as the system: the folder of its unpacked FMUs
 
     def __repr__(self) -> str:
@@ -94,7 +96,11 @@ class System:
 
     @cached_property
     def connections(self) -> tuple[Connection, ...]:
-        pairs = [(Port.of(s), Port.of(t)) for s, targets in self.connect.items() for t in ([targets] if isinstance(targets, str) else targets)]
+        pairs = [
+            (Port.of(s), Port.of(t))
+            for s, targets in self.connect.items()
+            for t in ([targets] if isinstance(targets, str) else targets)
+        ]
         fed: dict[Port, Port] = {}
         for source, target in pairs:
             if target in fed:
@@ -128,7 +134,12 @@ class System:
             port = Port.of(name)
             if port in targets:
                 raise UserError(f"{port} cannot be set: it is connected")
-            found[port] = start_value(self.variable(port), value, self.variables[port.component], self.descriptions[port.component].unitDefinitions)
+            found[port] = start_value(
+                self.variable(port),
+                value,
+                self.variables[port.component],
+                self.descriptions[port.component].unitDefinitions,
+            )
         return found
 
     def free_input(self, name: str) -> Port:
@@ -147,7 +158,9 @@ class System:
         try:
             return self.variables[port.component][port.variable]
         except KeyError:
-            raise UserError(f"{port.component} has no variable {port.variable}{near(port.variable, self.variables[port.component])}") from None
+            raise UserError(
+                f"{port.component} has no variable {port.variable}{near(port.variable, self.variables[port.component])}"
+            ) from None
 
     def unit(self, port: Port) -> Unit | None:
         name = unit_name(self.variable(port))
@@ -155,12 +168,20 @@ class System:
 
     @property
     def stop_time(self) -> float:
-        own = [float(d.defaultExperiment.stopTime) for d in self.descriptions.values() if d.defaultExperiment and d.defaultExperiment.stopTime]
+        own = [
+            float(d.defaultExperiment.stopTime)
+            for d in self.descriptions.values()
+            if d.defaultExperiment and d.defaultExperiment.stopTime
+        ]
         return self.stop if self.stop is not None else max(own, default=SPAN)
 
     @property
     def step_size(self) -> float:
-        own = [float(d.defaultExperiment.stepSize) for d in self.descriptions.values() if d.defaultExperiment and d.defaultExperiment.stepSize]
+        own = [
+            float(d.defaultExperiment.stepSize)
+            for d in self.descriptions.values()
+            if d.defaultExperiment and d.defaultExperiment.stepSize
+        ]
         return self.step if self.step is not None else min(own, default=self.stop_time / 500)
 
     def save(self, file: str | Path) -> Path:
@@ -210,7 +231,11 @@ def joined(system: System, a: str, b: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for source, target in ((a, b), (b, a)):
         inputs = {v.name for v in system.variables[target].values() if v.causality == "input"}
-        found |= {f"{source}.{n}": f"{target}.{n}" for n, v in system.variables[source].items() if v.causality == "output" and n in inputs}
+        found |= {
+            f"{source}.{n}": f"{target}.{n}"
+            for n, v in system.variables[source].items()
+            if v.causality == "output" and n in inputs
+        }
     if not found:
         raise UserError(f"no output of {a} or {b} has the name of an input of the other")
     return found
@@ -230,7 +255,12 @@ class Unit:
         base = unit.baseUnit
         if base is None:
             return Unit(unit.name, ())
-        return Unit(unit.name, tuple(int(getattr(base, b) or 0) for b in BASE_UNITS), float(base.factor or 1.0), float(base.offset or 0.0))
+        return Unit(
+            unit.name,
+            tuple(int(getattr(base, b) or 0) for b in BASE_UNITS),
+            float(base.factor or 1.0),
+            float(base.offset or 0.0),
+        )
 
     @property
     def dimension(self) -> dict[str, int]:

@@ -16,7 +16,9 @@ def make_folder(folder: Path) -> None:
     try:
         if not folder.is_dir() and not folder.parent.exists():
             missing = next(f for f in (*reversed(folder.parents), folder) if not f.exists())
-            raise UserError(f"cannot write into the folder {folder}: there is no folder {missing} (only the last level of a path is made){_near(missing)}")
+            raise UserError(
+                f"cannot write into the folder {folder}: there is no folder {missing} (only the last level of a path is made){_near(missing)}"
+            )
         folder.mkdir(exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:

@@ -26,7 +26,10 @@ def build(
         raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
     kinds = KINDS if kind == "both" else (kind,)
     tool = compiler or default_compiler()
-    wanted = {"native": chosen_platforms(platforms or [host_platform()]), "python": chosen_platforms(platforms or all_platforms(tool))}
+    wanted = {
+        "native": chosen_platforms(platforms or [host_platform()]),
+        "python": chosen_platforms(platforms or all_platforms(tool)),
+    }
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}

@@ -30,7 +30,9 @@ def common_contents(mechanism: Mechanism, starts: Mapping[str, float]) -> dict[s
 def _own_file(mechanism: Mechanism, name: str) -> bytes:
     path = mechanism.folder / name
     if not path.exists():
-        raise UserError(f"the mechanism {mechanism.key} has no file {name} in its folder (icons are drawn by build_scripts/make_pictures.py)")
+        raise UserError(
+            f"the mechanism {mechanism.key} has no file {name} in its folder (icons are drawn by build_scripts/make_pictures.py)"
+        )
     return path.read_bytes()
 
 

@@ -18,7 +18,9 @@ from ..codegen.recording import ARGUMENTS, traced
 from ..model import Mechanism
 from ..model.variables import Role, Table
 
-LISTED_AT_MOST = 300_000  # entries; beyond it (chains of hundreds of links) dense rows are left unlisted, which means "all"
+LISTED_AT_MOST = (
+    300_000  # entries; beyond it (chains of hundreds of links) dense rows are left unlisted, which means "all"
+)
 ARGUMENT_OF: dict[Role, str] = {"parameter": "p", "input": "u", "state": "x"}
 
 Rows = dict[str, list[int] | None]
@@ -39,8 +41,11 @@ def dependencies(mechanism: Mechanism) -> Dependencies:
     def rows(sets: Sets, knowns: int) -> Rows:
         """The unknowns, when the arguments depend on `sets`."""
         found: dict[Role, list[int]] = {
-            "output": _through(graphs.outputs, sets)[0], "derivative": _through(graphs.rates, sets)[0], "state": sets["x"], "discrete": sets["d"]
-        }  # fmt: skip
+            "output": _through(graphs.outputs, sets)[0],
+            "derivative": _through(graphs.rates, sets)[0],
+            "state": sets["x"],
+            "discrete": sets["d"],
+        }
         return _listed({s.name: values[s.index] for role, values in found.items() for s in table.of(role)}, knowns)
 
     running = _knowns(table, "input", "state")
@@ -65,7 +70,9 @@ def _through(graph: casadi.Function, sets: Sets) -> list[list[int]]:
     arguments = [sets[a] for a in ARGUMENTS]
     results = [[0] * graph.size1_out(i) for i in range(graph.n_out())]
     values: list[int] = []
-    for operation, kinds, numbers in zip(program.operation.tolist(), program.kind.tolist(), program.number.tolist(), strict=True):
+    for operation, kinds, numbers in zip(
+        program.operation.tolist(), program.kind.tolist(), program.number.tolist(), strict=True
+    ):
         found = 0
         for kind, number in zip(kinds, numbers, strict=False):
             if kind == VALUE:

@@ -46,8 +46,11 @@ def _table(title: str, scalars: Iterable[Scalar], starts: Mapping[str, float]) -
 def _row(scalar: Scalar, start: float) -> str:
     row = scalar.row
     shown = f"{start:g}" if scalar.role in ("parameter", "input") else ""
-    limits = [f"&gt; {row.above:g}" if row.above is not None else "", f"&ge; {row.min:g}" if row.min is not None else "",
-              f"&le; {row.max:g}" if row.max is not None else ""]  # fmt: skip
+    limits = [
+        f"&gt; {row.above:g}" if row.above is not None else "",
+        f"&ge; {row.min:g}" if row.min is not None else "",
+        f"&le; {row.max:g}" if row.max is not None else "",
+    ]
     display = unit_of(row.unit).preferred_display
     unit = "" if row.unit == "1" else row.unit + (f" ({display})" if display else "")
     cells = (scalar.name, unit, shown)

@@ -14,7 +14,9 @@ FOLDER = "documentation/licenses/"
 ENTRY = f"{FOLDER}license.txt"
 
 
-def license_contents(platforms: Sequence[str], compiler: str, slave: bool, mechanism: Mechanism | None = None) -> dict[str, bytes]:
+def license_contents(
+    platforms: Sequence[str], compiler: str, slave: bool, mechanism: Mechanism | None = None
+) -> dict[str, bytes]:
     """Archive name -> content, for binaries of these platforms; slave: parts of pythonfmu are inside."""
     lines = ["What is inside this FMU, and the file with its licence:", ""]
     texts = {"mechfmu": license_file().read_bytes()}

@@ -19,7 +19,9 @@ from .licenses import is_ours
 CAUSALITY = {
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
-    "state": dict(causality="output", variability="continuous", initial="approx"),  # computed from the parameters; the start is for importers that read it here
+    "state": dict(
+        causality="output", variability="continuous", initial="approx"
+    ),  # computed from the parameters; the start is for importers that read it here
     "discrete": dict(causality="output", variability="discrete", initial="calculated"),
     "output": dict(causality="output", variability="continuous", initial="calculated"),
     "derivative": dict(causality="local", variability="continuous", initial="calculated"),
@@ -69,14 +71,22 @@ def model_description(
     position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
     variables = SubElement(root, "ModelVariables")
     _, x, *_ = mechanism.start(starts)
-    values = {s.name: float(x[s.index]) for s in table.of("state")} | {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")}
+    values = {s.name: float(x[s.index]) for s in table.of("state")} | {
+        s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")
+    }
     for reference, scalar in enumerate(table.scalars):
         reinit = "ModelExchange" in interfaces and mechanism.guard_count > 0
         _variable(variables, reference, scalar, values.get(scalar.name), position, reinit)
     structure = SubElement(root, "ModelStructure")
     _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
     _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
-    _unknowns(structure, "InitialUnknowns", table.of("state", "discrete", "output", "derivative"), position, dependencies.initial)
+    _unknowns(
+        structure,
+        "InitialUnknowns",
+        table.of("state", "discrete", "output", "derivative"),
+        position,
+        dependencies.initial,
+    )
     digest = hashlib.sha256(ElementTree.tostring(root) + content.encode()).digest()
     root.set("guid", f"{{{uuid.UUID(bytes=digest[:16])}}}")
     ElementTree.indent(root)
@@ -107,7 +117,9 @@ def _unit_attributes(name: str) -> dict[str, str]:
     return dict(unit=name, **({"displayUnit": display} if display else {}))
 
 
-def _variable(parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool) -> None:
+def _variable(
+    parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool
+) -> None:
     row = scalar.row
     node = SubElement(parent, "ScalarVariable", dict(
         name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
@@ -146,5 +158,7 @@ def _unknowns(parent: Element, element: str, unknowns: list[Scalar], position: M
         attributes = {"index": str(position[scalar.name])}
         references = rows[scalar.name]
         if references is not None:
-            attributes["dependencies"] = " ".join(str(r + 1) for r in references)  # a value reference is a position from 0
+            attributes["dependencies"] = " ".join(
+                str(r + 1) for r in references
+            )  # a value reference is a position from 0
         SubElement(node, "Unknown", attributes)

@@ -27,14 +27,22 @@ CATEGORIES = {
     "logAll": "All messages.",
 }
 COMMON = dict(
-    needsExecutionTool="false", canNotUseMemoryManagementFunctions="true", canGetAndSetFMUstate="true", canSerializeFMUstate="true",
+    needsExecutionTool="false",
+    canNotUseMemoryManagementFunctions="true",
+    canGetAndSetFMUstate="true",
+    canSerializeFMUstate="true",
     providesDirectionalDerivative="true",
-)  # fmt: skip
+)
 GUID_PLACE = "{guid of the FMU}"
 
 
 def write_native_fmu(
-    mechanism: Mechanism, target: Path, starts: Mapping[str, float], platforms: Sequence[str], compiler: str, progress: Callable[[str], None]
+    mechanism: Mechanism,
+    target: Path,
+    starts: Mapping[str, float],
+    platforms: Sequence[str],
+    compiler: str,
+    progress: Callable[[str], None],
 ) -> None:
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
     progress(f"{target.name}: writing C")
@@ -59,7 +67,9 @@ def write_native_fmu(
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
-    contents |= common_contents(mechanism, starts) | license_contents(platforms, compiler, slave=False, mechanism=mechanism)
+    contents |= common_contents(mechanism, starts) | license_contents(
+        platforms, compiler, slave=False, mechanism=mechanism
+    )
     with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
         folder = Path(temporary) / "sources"
         folder.mkdir()

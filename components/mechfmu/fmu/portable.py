@@ -31,7 +31,10 @@ SOURCES = ("fmi", "portable")
 SCRIPTS = ("mechfmu_start.py", "mechfmu_child.py")
 RESERVED = (*SCRIPTS, "mechfmu.json")
 OLDEST_PYTHON = (3, 7)  # for a slave that says nothing; what SCRIPTS are written for
-WINDOWS_LIBRARIES = ("kernel32", *(f"api-ms-win-crt-{part}-l1-1-0" for part in ("stdio", "heap", "string", "convert", "private", "math")))
+WINDOWS_LIBRARIES = (
+    "kernel32",
+    *(f"api-ms-win-crt-{part}-l1-1-0" for part in ("stdio", "heap", "string", "convert", "private", "math")),
+)
 
 Progress = Callable[[str], None]
 
@@ -54,17 +57,23 @@ def library(platform: str, compiler: str, progress: Progress) -> bytes:
     """The library of portable FMUs for a platform."""
     check_compiler(compiler, platform)
     if platform == "win64" and compiler != "zig":
-        raise UserError("the library for win64 is compiled by zig only: install it with  pip install ziglang  (or mechfmu[native])")
+        raise UserError(
+            "the library for win64 is compiled by zig only: install it with  pip install ziglang  (or mechfmu[native])"
+        )
     files = c_sources(*SOURCES)
     version = importlib.metadata.version("ziglang") if compiler == "zig" else ""
-    digest = hashlib.sha256("\0".join([compiler, version, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(
+        "\0".join([compiler, version, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
+    ).hexdigest()[:16]
 
     def make(target: Path) -> None:
         progress(f"compiling the library for {platform}, once")
         with tempfile.TemporaryDirectory(prefix="mechfmu_portable_") as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8")
-            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, platform, compiler, _flags(platform))
+            compile_library(
+                Path(folder), sorted(n for n in files if n.endswith(".c")), target, platform, compiler, _flags(platform)
+            )
 
     with cached_library(f"portable_{digest}", PLATFORMS[platform].suffix, make) as file:
         return file.read_bytes()
@@ -81,7 +90,9 @@ def portable_contents(
     contents = {f"resources/{name}": fmu_source(f"python/{name}").read_bytes() for name in SCRIPTS}
     contents["resources/mechfmu.json"] = json.dumps(settings, indent=1).encode()
     for platform in platforms:
-        contents[f"binaries/{platform}/{identifier}{PLATFORMS[platform].suffix}"] = library(platform, compiler, progress)
+        contents[f"binaries/{platform}/{identifier}{PLATFORMS[platform].suffix}"] = library(
+            platform, compiler, progress
+        )
     return contents
 
 
@@ -89,8 +100,12 @@ def portable_contents(
 
 
 def make_portable(
-    source: str | Path, folder: str | Path = ".", files: Sequence[str | Path] = (), call_timeout: float | None = None, progress: Progress = lambda text: None,
-) -> Path:  # fmt: skip
+    source: str | Path,
+    folder: str | Path = ".",
+    files: Sequence[str | Path] = (),
+    call_timeout: float | None = None,
+    progress: Progress = lambda text: None,
+) -> Path:
     """Write a portable copy of an FMU made with pythonfmu, or of the FMU of a slave's file, into `folder`; the file written.
 
     files         for a slave's file: what else it needs, modules, folders and data
@@ -121,7 +136,17 @@ def _built(slave: Path, files: Sequence[str | Path], folder: Path) -> Path:
     for file in files:
         if not Path(file).exists():
             raise UserError(f"there is no file or folder {file}")
-    command = [sys.executable, "-m", "pythonfmu", "build", "-f", str(slave.resolve()), "-d", str(folder), *(str(Path(f).resolve()) for f in files)]
+    command = [
+        sys.executable,
+        "-m",
+        "pythonfmu",
+        "build",
+        "-f",
+        str(slave.resolve()),
+        "-d",
+        str(folder),
+        *(str(Path(f).resolve()) for f in files),
+    ]
     status, said = run_guarded(command, slave.resolve().parent)
     built = list(folder.glob("*.fmu"))
     if status or len(built) != 1:
@@ -138,11 +163,17 @@ def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Pr
         target = folder / f"{fmu.stem}.portable.fmu"
     try:
         with zipfile.ZipFile(fmu) as archive:
-            contents = {str(PurePosixPath(i.filename.replace("\\", "/"))): archive.read(i) for i in archive.infolist() if not i.is_dir()}
+            contents = {
+                str(PurePosixPath(i.filename.replace("\\", "/"))): archive.read(i)
+                for i in archive.infolist()
+                if not i.is_dir()
+            }
     except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise UserError(f"{fmu} cannot be read as an FMU: {error}") from None
     if "resources/mechfmu.json" not in contents:
-        _check_names([PurePosixPath(name).name for name in contents if name.count("/") == 1 and name.startswith("resources/")])
+        _check_names(
+            [PurePosixPath(name).name for name in contents if name.count("/") == 1 and name.startswith("resources/")]
+        )
     if fresh:
         contents["modelDescription.xml"] = _anonymous(contents)
     description = _description(fmu, contents)
@@ -153,11 +184,19 @@ def _converted(fmu: Path, folder: Path, call_timeout: float | None, progress: Pr
     kept = {name: content for name, content in contents.items() if name not in old and "/__pycache__/" not in name}
     progress(f"{target.name}: packing")
     kept |= portable_contents(
-        co_simulation.get("modelIdentifier", ""), description.get("guid", ""), all_platforms(compiler), compiler, progress, call_timeout=call_timeout
+        co_simulation.get("modelIdentifier", ""),
+        description.get("guid", ""),
+        all_platforms(compiler),
+        compiler,
+        progress,
+        call_timeout=call_timeout,
     )
     kept["modelDescription.xml"] = _without_tool(contents["modelDescription.xml"])
     kept = license_contents(all_platforms(compiler), compiler, slave=True) | kept  # its own texts stay
-    kept.setdefault("documentation/index.html", b'<!DOCTYPE html>\n<title>Licences</title>\n<p><a href="licenses/license.txt">Licences</a></p>\n')
+    kept.setdefault(
+        "documentation/index.html",
+        b'<!DOCTYPE html>\n<title>Licences</title>\n<p><a href="licenses/license.txt">Licences</a></p>\n',
+    )
     write_archive(target, kept)
     register_python()
     return target
@@ -187,8 +226,14 @@ def _anonymous(contents: Mapping[str, bytes]) -> bytes:
     text = contents["modelDescription.xml"]
     for attribute, value in (("guid", ""), ("generationDateAndTime", RELEASED)):
         text = re.sub(rf'\b{attribute}="[^"]*"'.encode(), f'{attribute}="{value}"'.encode(), text, count=1)
-    own = {name: content for name, content in contents.items() if name.startswith("resources/") and "/__pycache__/" not in name}
-    digest = hashlib.sha256(text + b"\0".join(name.encode() + b"\0" + content for name, content in sorted(own.items()))).digest()
+    own = {
+        name: content
+        for name, content in contents.items()
+        if name.startswith("resources/") and "/__pycache__/" not in name
+    }
+    digest = hashlib.sha256(
+        text + b"\0".join(name.encode() + b"\0" + content for name, content in sorted(own.items()))
+    ).digest()
     return text.replace(b'guid=""', f'guid="{uuid.UUID(bytes=digest[:16])}"'.encode(), 1)
 
 
@@ -206,7 +251,10 @@ def registration() -> Path:
     if sys.platform == "win32":
         base = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:
-        base = Path(os.environ.get("XDG_CONFIG_HOME") or home / ("Library/Application Support" if sys.platform == "darwin" else ".config"))
+        base = Path(
+            os.environ.get("XDG_CONFIG_HOME")
+            or home / ("Library/Application Support" if sys.platform == "darwin" else ".config")
+        )
     return base / "mechfmu" / "python"
 
 

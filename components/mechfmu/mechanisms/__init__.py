@@ -23,7 +23,11 @@ def find(key: str) -> type[Mechanism]:
     if key not in names():
         raise UserError(f"there is no mechanism {key}{near(key, names())} (mechanisms: {', '.join(names())})")
     module = _load(key)
-    found = [c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Mechanism) and c.__module__ == module.__name__]
+    found = [
+        c
+        for c in vars(module).values()
+        if isinstance(c, type) and issubclass(c, Mechanism) and c.__module__ == module.__name__
+    ]
     if len(found) != 1:
         listed = f"{len(found)} classes ({', '.join(c.__name__ for c in found)})" if found else "no class"
         raise ModelError(f"{place(str(module.__file__), 1)}there is {listed} derived from Mechanism: one is needed")

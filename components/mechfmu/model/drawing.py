@@ -58,7 +58,9 @@ class Drawing:
     solids: Sequence[Solid] = ()
     arrows: Sequence[Arrow] = ()
     traced: Sequence[Array] = ()  # points that leave a trail; without any, the end of the first line does
-    outlines: Sequence[Array] = ()  # thin polylines of the mechanism, filled where they close: bodies of a planar drawing
+    outlines: Sequence[
+        Array
+    ] = ()  # thin polylines of the mechanism, filled where they close: bodies of a planar drawing
     moments: Sequence[Moment] = ()
 
     def __bool__(self) -> bool:
@@ -92,7 +94,9 @@ def overlaid(drawings: Sequence[Drawing]) -> Drawing:
 def joined(lines: Sequence[Array], dimension: int) -> np.ndarray:
     """Polylines one after the other, a row of NaN after each."""
     gap = np.full((1, dimension), np.nan)
-    return np.concatenate([np.zeros((0, dimension)), *(part for line in lines for part in (np.asarray(line, dtype=float), gap))])
+    return np.concatenate(
+        [np.zeros((0, dimension)), *(part for line in lines for part in (np.asarray(line, dtype=float), gap))]
+    )
 
 
 def support(at: Array, size: float) -> list[Array]:

@@ -101,14 +101,22 @@ def explanation(error: BaseException) -> str:
         return f"{error.name or text} is not defined: a variable of the table is p.{error.name}, x.{error.name} or u.{error.name}; a module needs an import"
     if isinstance(error, ModuleNotFoundError):
         ours = {file.stem for file in (PACKAGE / "mechanisms").glob("*.py")}
-        cure = f"write `from ..{error.name} import ...`, with the dots" if error.name in ours else "install it, or correct the name"
+        cure = (
+            f"write `from ..{error.name} import ...`, with the dots"
+            if error.name in ours
+            else "install it, or correct the name"
+        )
         return f"{text}: {cure}"
     if isinstance(error, ImportError) and (wanted := re.match(r"cannot import name '(\w+)' from '([\w.]+)'", text)):
-        return f"{wanted[2].rpartition('.')[2]} has no {wanted[1]}{near(wanted[1], dir(sys.modules.get(wanted[2], None)))}"
+        return (
+            f"{wanted[2].rpartition('.')[2]} has no {wanted[1]}{near(wanted[1], dir(sys.modules.get(wanted[2], None)))}"
+        )
     if isinstance(error, AttributeError) and error.name:
         owner = getattr(error.obj, "__name__", type(error.obj).__name__)
         return f"{owner} has no {error.name}{near(error.name, dir(error.obj))}"
-    if isinstance(error, TypeError) and (wanted := re.search(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", text)):
+    if isinstance(error, TypeError) and (
+        wanted := re.search(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", text)
+    ):
         fields = {"Row": _fields("table", "Row"), "Option": _fields("contract", "Option")}.get(wanted[1], [])
         return f"{wanted[1]} has no {wanted[2]}{near(wanted[2], fields)}"
     if isinstance(error, IndexError) and "too many indices" in text:
@@ -116,7 +124,8 @@ def explanation(error: BaseException) -> str:
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r} here"
     if re.search(
-        r"[Dd]imension mismatch|number of elements must remain|mismatched shape|shapes? .*not (aligned|match)|could not (be )?broadcast|same shape", text
+        r"[Dd]imension mismatch|number of elements must remain|mismatched shape|shapes? .*not (aligned|match)|could not (be )?broadcast|same shape",
+        text,
     ):
         return f"the shapes do not fit: {text}"
     return f"{type(error).__name__}: {text}"

@@ -188,7 +188,9 @@ class Mechanism(ABC):
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
-    def start(self, values: Mapping[str, float | str] | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def start(
+        self, values: Mapping[str, float | str] | None = None
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
         u, p = self.table.defaults("input"), self.table.defaults("parameter")
         for scalar, number in self.settings(values or {}):
@@ -216,7 +218,13 @@ class Mechanism(ABC):
             except UserError as error:
                 raise UserError(f"{name} = {value}: {error}") from None
             except (TypeError, ValueError):
-                allowed = f"one of {', '.join(scalar.row.items)}" if scalar.row.items else "true or false" if scalar.row.kind == "Boolean" else "a number"
+                allowed = (
+                    f"one of {', '.join(scalar.row.items)}"
+                    if scalar.row.items
+                    else "true or false"
+                    if scalar.row.kind == "Boolean"
+                    else "a number"
+                )
                 raise UserError(f"{name} = {value}: must be {allowed}") from None
             if complaint := scalar.complaint(number):
                 raise UserError(complaint)
@@ -271,7 +279,11 @@ def check_class(kind: type[Mechanism], key: str) -> None:
             raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
         for name, function in vars(kind).items():
             contract = getattr(Mechanism, name, None)
-            if inspect.isfunction(function) and inspect.isfunction(contract) and len(found := _arguments(function)) < len(_arguments(contract)):
+            if (
+                inspect.isfunction(function)
+                and inspect.isfunction(contract)
+                and len(found := _arguments(function)) < len(_arguments(contract))
+            ):
                 raise Mistake(f"def {name}({', '.join(found)}): must be {_called(name)}", function)
 
 
@@ -279,7 +291,9 @@ class _First:
     """Stands for the line in which a class begins."""
 
     def __init__(self, kind: type):
-        self.__code__ = SimpleNamespace(co_filename=inspect.getfile(kind), co_firstlineno=inspect.getsourcelines(kind)[1])
+        self.__code__ = SimpleNamespace(
+            co_filename=inspect.getfile(kind), co_firstlineno=inspect.getsourcelines(kind)[1]
+        )
 
     def __call__(self) -> None: ...
 

@@ -50,9 +50,13 @@ _PREFIXED: dict[str, tuple[dict[str, int], int]] = {  # exponents of the base un
 }  # fmt: skip
 
 _PLAIN: dict[str, tuple[dict[str, int], float]] = {  # exponents, factor; these take no prefix
-    "1": ({}, 1.0), "deg": ({"rad": 1}, math.pi / 180.0), "rpm": ({"rad": 1, "s": -1}, math.pi / 30.0),
-    "min": ({"s": 1}, 60.0), "h": ({"s": 1}, 3600.0), "d": ({"s": 1}, 86400.0),
-}  # fmt: skip
+    "1": ({}, 1.0),
+    "deg": ({"rad": 1}, math.pi / 180.0),
+    "rpm": ({"rad": 1, "s": -1}, math.pi / 30.0),
+    "min": ({"s": 1}, 60.0),
+    "h": ({"s": 1}, 3600.0),
+    "d": ({"s": 1}, 86400.0),
+}
 
 _DEG = 180.0 / math.pi
 
@@ -99,11 +103,18 @@ def _factors(name: str) -> list[tuple[str, int]]:
     text = name.replace(" ", "")
     above, slash, below = text.partition("/")
     bracket = below.startswith("(") and below.endswith(")")
-    if (wrong := re.search(r"[*^·²³]|\*\*", text)) or "/" in below or (slash and not bracket and "." in below) or not text:
+    if (
+        (wrong := re.search(r"[*^·²³]|\*\*", text))
+        or "/" in below
+        or (slash and not bracket and "." in below)
+        or not text
+    ):
         if not text:
             raise UserError('a unit is missing: a plain ratio has the unit "1"')
         if wrong:
-            raise UserError(f"unit {name}: products are written with a dot and powers as a number behind: N.m, kg.m2, 1/s2")
+            raise UserError(
+                f"unit {name}: products are written with a dot and powers as a number behind: N.m, kg.m2, 1/s2"
+            )
         raise UserError(f"unit {name}: after one / stands one unit, or several in brackets: m/s2, J/(kg.K)")
     found = []
     for part, sign in ((above, 1), (below[1:-1] if bracket else below, -1)):
@@ -126,7 +137,9 @@ def _symbol(symbol: str, name: str) -> tuple[dict[str, int], int, float]:
         rest = symbol.removeprefix(prefix)
         if rest != symbol and rest in _PREFIXED:
             return _PREFIXED[rest][0], _PREFIXED[rest][1] + ten, 1.0
-    raise UserError(f"unit {name}: there is no unit {symbol}{_meant(symbol)} (SI units with their prefixes, and {', '.join(list(_PLAIN)[1:])})")
+    raise UserError(
+        f"unit {name}: there is no unit {symbol}{_meant(symbol)} (SI units with their prefixes, and {', '.join(list(_PLAIN)[1:])})"
+    )
 
 
 def _meant(symbol: str) -> str:

@@ -51,14 +51,20 @@ class Row:
     above: float | None = None
     nominal: float | None = None
     kind: Kind = "Real"
-    items: tuple[str, ...] = ()  # of a choice: an Integer, its value the number of the item from 1; not an Enumeration, which some hosts cannot set
+    items: tuple[
+        str, ...
+    ] = ()  # of a choice: an Integer, its value the number of the item from 1; not an Enumeration, which some hosts cannot set
 
     def __post_init__(self) -> None:
         """Mistake when the row says something impossible: here the traceback leads to the line in which the row is written."""
         if self.role not in get_args(Role):
-            raise Mistake(f"{self.symbol}: there is no role {self.role}{near(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)")
+            raise Mistake(
+                f"{self.symbol}: there is no role {self.role}{near(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)"
+            )
         if self.kind not in get_args(Kind):
-            raise Mistake(f"{self.symbol}: there is no kind {self.kind}{near(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})")
+            raise Mistake(
+                f"{self.symbol}: there is no kind {self.kind}{near(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})"
+            )
         if not self.unit and self.kind == "Real":
             raise Mistake(f"{self.symbol}: {self._missing()}")
         try:
@@ -68,7 +74,9 @@ class Row:
         except UserError as error:
             raise Mistake(f"{self.symbol}: {error}") from None
         except TypeError:
-            raise Mistake(f"{self.symbol}: start = {self.start!r}: must be a number, or a number for each element") from None
+            raise Mistake(
+                f"{self.symbol}: start = {self.start!r}: must be a number, or a number for each element"
+            ) from None
 
     def _missing(self) -> str:
         with suppress(UserError):
@@ -139,7 +147,9 @@ class Parts(SimpleNamespace):
     """Parts of a flat vector by their symbols."""
 
     def __getattr__(self, symbol: str) -> Any:
-        raise MissingPart(f"there is no {symbol} in this part of the table{near(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})")
+        raise MissingPart(
+            f"there is no {symbol} in this part of the table{near(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})"
+        )
 
 
 class Layout:
@@ -158,15 +168,24 @@ class Layout:
 
     def __call__(self, flat: Any) -> Parts:
         """The flat vector under the names of the table: scalars as scalars, arrays as slices."""
-        return Parts(**{symbol: flat[where.start] if row.size is None else flat[where] for symbol, (row, where) in self._parts.items()})
+        return Parts(
+            **{
+                symbol: flat[where.start] if row.size is None else flat[where]
+                for symbol, (row, where) in self._parts.items()
+            }
+        )
 
     def pack(self, **values: Any) -> Any:
         """The flat vector made of its named parts; every part must be given."""
         for symbol in values:
             if symbol not in self._parts:
-                raise Mistake(f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it takes: {', '.join(self._parts)})")
+                raise Mistake(
+                    f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it takes: {', '.join(self._parts)})"
+                )
         if missing := [symbol for symbol in self._parts if symbol not in values]:
-            raise Mistake(f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (it takes: {', '.join(self._parts)})")
+            raise Mistake(
+                f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (it takes: {', '.join(self._parts)})"
+            )
         for symbol, value in values.items():
             count = self._parts[symbol][0].count
             if not isinstance(value, (list, tuple)) and np.size(value) != count:
@@ -195,7 +214,9 @@ class Table:
         self.y = Layout([r for r in rows if r.role == "output"])
         names = [s.name for s in self.scalars]
         if len(set(names)) != len(names):
-            raise Mistake(f"two variables have the name {next(n for n in names if names.count(n) > 1)}: names must differ")
+            raise Mistake(
+                f"two variables have the name {next(n for n in names if names.count(n) > 1)}: names must differ"
+            )
 
     @cached_property
     def scalars(self) -> tuple[Scalar, ...]:
@@ -213,7 +234,14 @@ class Table:
         return tuple(s for row in (*rows, *derivatives) for s in self._expand(row))
 
     def _expand(self, row: Row) -> Iterator[Scalar]:
-        layouts = {"parameter": self.p, "input": self.u, "state": self.x, "discrete": self.d, "output": self.y, "derivative": self.x}
+        layouts = {
+            "parameter": self.p,
+            "input": self.u,
+            "state": self.x,
+            "discrete": self.d,
+            "output": self.y,
+            "derivative": self.x,
+        }
         first = layouts[row.role].part(row.symbol.removeprefix("der_")).start
         for i, (name, start) in enumerate(zip(row.names(), row.starts(), strict=True)):
             yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, start)

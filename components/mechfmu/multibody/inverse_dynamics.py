@@ -19,7 +19,15 @@ Array = Any
 
 
 def inverse_dynamics(
-    frames: Sequence[Frame], bodies: Bodies, q: Array, v: Array, vdot: Array, loads: dict[int, tuple[Array, Array]], a_0: Array, alpha_0: Array, omega_0: Array
+    frames: Sequence[Frame],
+    bodies: Bodies,
+    q: Array,
+    v: Array,
+    vdot: Array,
+    loads: dict[int, tuple[Array, Array]],
+    a_0: Array,
+    alpha_0: Array,
+    omega_0: Array,
 ) -> Array:
     """tau, in the order of the rates. a_0 includes the weight, rdd_0 - g."""
     motion: list[tuple[Array, Array, Array]] = []  # omega, a, alpha of each frame
@@ -80,4 +88,10 @@ def _inertial(bodies: Bodies, frame: Frame, w: Array, a: Array, alpha: Array) ->
 
 def times_inertia(J: Array, w: Array) -> Array:
     """J w of an inertia xx, yy, zz, xy, xz, yz."""
-    return np.stack([J[0] * w[0] + J[3] * w[1] + J[4] * w[2], J[3] * w[0] + J[1] * w[1] + J[5] * w[2], J[4] * w[0] + J[5] * w[1] + J[2] * w[2]])
+    return np.stack(
+        [
+            J[0] * w[0] + J[3] * w[1] + J[4] * w[2],
+            J[3] * w[0] + J[1] * w[1] + J[5] * w[2],
+            J[4] * w[0] + J[5] * w[1] + J[2] * w[2],
+        ]
+    )

@@ -39,7 +39,7 @@ import numpy as np
 
 from ..model.block_boundaries import milestone
 from .rotations import about, from_quaternion
-from .symmetric_blocks import (  # fmt: skip
+from .symmetric_blocks import (
     Block,
     added,
     inverse,
@@ -106,7 +106,15 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def forward_dynamics(
-    frames: Sequence[Frame], bodies: Bodies, q: Array, v: Array, tau: Array, loads: dict[int, tuple[Array, Array]], a_0: Array, alpha_0: Array, omega_0: Array
+    frames: Sequence[Frame],
+    bodies: Bodies,
+    q: Array,
+    v: Array,
+    tau: Array,
+    loads: dict[int, tuple[Array, Array]],
+    a_0: Array,
+    alpha_0: Array,
+    omega_0: Array,
 ) -> Motion:
     """Accelerations and reactions. loads: external (F, moment about the frame's origin) by frame; a_0 includes the weight, rdd_0 - g."""
     R = [frame.rotation(q) for frame in frames]
@@ -182,7 +190,9 @@ def forward_dynamics(
             u = tau[frame.v : frame.v + 3] + N
             BU = [[sum(B[i][k2] * U[k2][j] for k2 in range(3)) for j in range(3)] for i in range(3)]
             kept[k] = (U, BU, None, u)
-            A = symmetric({(i, j): A[i][j] - sum(BU[i][k2] * B[j][k2] for k2 in range(3)) for i in range(3) for j in range(i, 3)})
+            A = symmetric(
+                {(i, j): A[i][j] - sum(BU[i][k2] * B[j][k2] for k2 in range(3)) for i in range(3) for j in range(i, 3)}
+            )
             F = F - times(BU, u)
             N = -tau[frame.v : frame.v + 3]
             B, D = symmetric({}), symmetric({})
@@ -227,7 +237,9 @@ def forward_dynamics(
         acceleration.append((a_k, alpha_k))
         milestone(a_k, alpha_k)
         A, B, D = M[k]
-        reaction.append((times(A, a_k) + times(B, alpha_k) - Q[k][0], transposed_times(B, a_k) + times(D, alpha_k) - Q[k][1]))
+        reaction.append(
+            (times(A, a_k) + times(B, alpha_k) - Q[k][0], transposed_times(B, a_k) + times(D, alpha_k) - Q[k][1])
+        )
     return Motion(np.stack([vdot[i] for i in range(len(vdot))]), omega, acceleration, reaction)
 
 
@@ -249,12 +261,18 @@ def _removed(B: Block, a: list[Any], b: list[Any], row: int | None = None, colum
     return [[0.0 if i == row or j == column else B[i][j] - a[i] * b[j] for j in range(3)] for i in range(3)]
 
 
-def _to_parent(frame: Frame, R: Array, q: Array, A: Block, B: Block, D: Block, F: Array, N: Array) -> tuple[Block, Block, Block, Array, Array]:
+def _to_parent(
+    frame: Frame, R: Array, q: Array, A: Block, B: Block, D: Block, F: Array, N: Array
+) -> tuple[Block, Block, Block, Array, Array]:
     """M* and Q* of the frame as its parent sees them: into the placement's axes, then the parent's axes, then the parent's origin."""
     if frame.motion == "turn":
         i, j = (frame.axis + 1) % 3, (frame.axis + 2) % 3
         cos, sin = R[i, i], R[j, i]
-        A, B, D = turned(A, frame.axis, cos, sin), turned_general(B, frame.axis, cos, sin), turned(D, frame.axis, cos, sin)
+        A, B, D = (
+            turned(A, frame.axis, cos, sin),
+            turned_general(B, frame.axis, cos, sin),
+            turned(D, frame.axis, cos, sin),
+        )
         F, N = R @ F, R @ N
     elif frame.motion == "ball":
         A, F, N = rotated(A, R), R @ F, R @ N  # B and D are zero

@@ -31,9 +31,13 @@ def turned(X: Block, axis: int, cos: Any, sin: Any) -> Block:
     (i, j), a = others(axis), axis
     ii = cos * cos * X[i][i] - 2 * (cos * sin * X[i][j]) + sin * sin * X[j][j]
     entries = {
-        (a, a): X[a][a], (a, i): cos * X[a][i] - sin * X[a][j], (a, j): sin * X[a][i] + cos * X[a][j],
-        (i, i): ii, (j, j): X[i][i] + X[j][j] - ii, (i, j): cos * sin * (X[i][i] - X[j][j]) + (cos * cos - sin * sin) * X[i][j],
-    }  # fmt: skip
+        (a, a): X[a][a],
+        (a, i): cos * X[a][i] - sin * X[a][j],
+        (a, j): sin * X[a][i] + cos * X[a][j],
+        (i, i): ii,
+        (j, j): X[i][i] + X[j][j] - ii,
+        (i, j): cos * sin * (X[i][i] - X[j][j]) + (cos * cos - sin * sin) * X[i][j],
+    }
     return symmetric({(min(k), max(k)): v for k, v in entries.items()})
 
 
@@ -81,9 +85,13 @@ def transposed_times(X: Block, a: Array) -> Array:
 def inverse(X: Block) -> Block:
     """The inverse of a symmetric block, by cofactors."""
     c = {
-        (0, 0): X[1][1] * X[2][2] - X[1][2] * X[1][2], (0, 1): X[0][2] * X[1][2] - X[0][1] * X[2][2], (0, 2): X[0][1] * X[1][2] - X[0][2] * X[1][1],
-        (1, 1): X[0][0] * X[2][2] - X[0][2] * X[0][2], (1, 2): X[0][1] * X[0][2] - X[0][0] * X[1][2], (2, 2): X[0][0] * X[1][1] - X[0][1] * X[0][1],
-    }  # fmt: skip
+        (0, 0): X[1][1] * X[2][2] - X[1][2] * X[1][2],
+        (0, 1): X[0][2] * X[1][2] - X[0][1] * X[2][2],
+        (0, 2): X[0][1] * X[1][2] - X[0][2] * X[1][1],
+        (1, 1): X[0][0] * X[2][2] - X[0][2] * X[0][2],
+        (1, 2): X[0][1] * X[0][2] - X[0][0] * X[1][2],
+        (2, 2): X[0][0] * X[1][1] - X[0][1] * X[0][1],
+    }
     one_over = 1.0 / (X[0][0] * c[0, 0] + X[0][1] * c[0, 1] + X[0][2] * c[0, 2])
     return symmetric({k: v * one_over for k, v in c.items()})
 

@@ -116,7 +116,9 @@ class Tree:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        return json.dumps(fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":"))
+        return json.dumps(
+            fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":")
+        )
 
     @staticmethod
     def from_json(text: str) -> Tree:
@@ -126,7 +128,12 @@ class Tree:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
         shapes = tuple(made(Shape, s) for s in data.get("shapes", ()))
-        return Tree(data["name"], tuple(made(Body, b) for b in data["bodies"]), tuple(made(Joint, j) for j in data["joints"]), shapes)
+        return Tree(
+            data["name"],
+            tuple(made(Body, b) for b in data["bodies"]),
+            tuple(made(Joint, j) for j in data["joints"]),
+            shapes,
+        )
 
     def check(self) -> None:
         """ModelError unless the tree is one, and physical."""
@@ -138,7 +145,9 @@ class Tree:
                 raise ModelError(f"{what} {name}: there are two of this name")
             for name in names:
                 if not NAME.fullmatch(name):
-                    raise ModelError(f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore")
+                    raise ModelError(
+                        f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
+                    )
         if [j.child for j in self.joints] != [b.name for b in self.bodies]:
             raise ModelError("every body must hang by one joint, in the same order")
         known = {""}
@@ -162,7 +171,9 @@ class Tree:
         carried = {b.name: b.mass for b in self.bodies}
         for joint in reversed(self.joints):
             if joint.rates and not carried[joint.child] > 0:
-                raise ModelError(f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass")
+                raise ModelError(
+                    f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass"
+                )
             if joint.parent:
                 carried[joint.parent] += carried[joint.child]
 
@@ -172,7 +183,11 @@ class Tree:
         inertias = []
         for body, W in zip(self.bodies, turns, strict=True):
             xx, yy, zz, xy, xz, yz = body.inertia
-            inertias.append(inertia_matrix(body.mass, W.T @ np.array(body.com), W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W))
+            inertias.append(
+                inertia_matrix(
+                    body.mass, W.T @ np.array(body.com), W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W
+                )
+            )
         frame = singular_frame(frames, inertias)
         if frame is not None:
             joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
@@ -191,7 +206,9 @@ class Tree:
         turn: dict[str, np.ndarray] = {"": np.eye(3)}
         q = v = 0
         for i, joint in enumerate(self.joints):
-            W, own_axis = _aligned(np.array(joint.axis)) if any(a is None for _, a in MOTIONS[joint.kind]) else (np.eye(3), 2)
+            W, own_axis = (
+                _aligned(np.array(joint.axis)) if any(a is None for _, a in MOTIONS[joint.kind]) else (np.eye(3), 2)
+            )
             outer = turn[joint.parent]
             placement = outer.T @ np.reshape(joint.rotation, (3, 3)) @ W, outer.T @ np.array(joint.position)
             parent = at[joint.parent]
@@ -199,7 +216,18 @@ class Tree:
             for number, (motion, axis) in enumerate(motions):
                 R0, r = placement if number == 0 else (np.eye(3), np.zeros(3))
                 last = number == len(motions) - 1
-                frames.append(Frame(parent, _clean(R0), _clean(r), motion, own_axis if axis is None else axis, q, v, i if last else None))  # type: ignore[arg-type]
+                frames.append(
+                    Frame(
+                        parent,
+                        _clean(R0),
+                        _clean(r),
+                        motion,
+                        own_axis if axis is None else axis,
+                        q,
+                        v,
+                        i if last else None,
+                    )
+                )  # type: ignore[arg-type]
                 parent = len(frames) - 1
                 q += {"fixed": 0, "ball": 4}.get(motion, 1)
                 v += frames[-1].rates
@@ -227,8 +255,19 @@ def _clean(a: np.ndarray) -> np.ndarray:
 
 
 def _check_joint(joint: Joint) -> None:
-    _check_lengths(f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3))
-    numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping, joint.friction, joint.friction_speed]
+    _check_lengths(
+        f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3)
+    )
+    numbers = [
+        *joint.position,
+        *joint.rotation,
+        *joint.axis,
+        joint.stiffness,
+        joint.rest,
+        joint.damping,
+        joint.friction,
+        joint.friction_speed,
+    ]
     numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
     if not np.all(np.isfinite(numbers)):
         raise ModelError(f"joint {joint.name}: a number is not finite")
@@ -243,7 +282,9 @@ def _check_joint(joint: Joint) -> None:
     if not joint.friction_speed > 0:
         raise ModelError(f"joint {joint.name}: friction_speed {joint.friction_speed:g} must be greater than 0")
     if joint.lower is not None and joint.upper is not None and joint.lower > joint.upper:
-        raise ModelError(f"joint {joint.name}: its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}")
+        raise ModelError(
+            f"joint {joint.name}: its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
+        )
 
 
 def _check_body(body: Body) -> None:
@@ -260,16 +301,24 @@ def _check_body(body: Body) -> None:
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
     if principal[0] < -slack:
-        raise ModelError(f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})")
+        raise ModelError(
+            f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})"
+        )
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
-        raise ModelError(f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})")
+        raise ModelError(
+            f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})"
+        )
 
 
 def _check_shape(shape: Shape, bodies: set[str]) -> None:
     if shape.body not in bodies or shape.kind not in SIZES:
-        raise ModelError(f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}")
+        raise ModelError(
+            f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}"
+        )
     what = f"body {shape.body}: a {shape.kind}"
-    _check_lengths(what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9))
+    _check_lengths(
+        what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9)
+    )
     if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
         raise ModelError(f"{what}: its numbers must be finite, its size not negative")
 

@@ -34,7 +34,9 @@ def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ..
     compiler, host = default_compiler(), host_platform()
     files = c_sources(*NATIVE)
     files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
-    digest = hashlib.sha256("\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()).hexdigest()[:24]
+    digest = hashlib.sha256(
+        "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
+    ).hexdigest()[:24]
 
     def make(target: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="mechfmu_c_") as folder:
@@ -102,14 +104,21 @@ class CEngine:
     def requirements(self, p: Any) -> np.ndarray:
         return self._call("requirements", "r", p=p)[0]
 
-    def tangent(self, t: Any, x: Any, d: Any, u: Any, p: Any, t_dot: float, x_dot: Any, u_dot: Any, p_dot: Any) -> tuple[np.ndarray, np.ndarray]:
+    def tangent(
+        self, t: Any, x: Any, d: Any, u: Any, p: Any, t_dot: float, x_dot: Any, u_dot: Any, p_dot: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Derivative of (rates, outputs) along the direction (t_dot, x_dot, u_dot, p_dot)."""
-        seeds = [np.ascontiguousarray(np.append(s, 0.0), dtype=float) for s in (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)]
+        seeds = [
+            np.ascontiguousarray(np.append(s, 0.0), dtype=float)
+            for s in (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)
+        ]
         for key, value in zip("txdup", (t, x, d, u, p), strict=True):
             array = self._point[key]
             array[: array.size - 1] = value
         dx, y = np.zeros(self._sizes["x"] + 1), np.zeros(self._sizes["y"] + 1)
-        self._library.engine_tangent(*self._pointers, *(_pointer(s) for s in seeds), _pointer(dx), _pointer(y), self._last)
+        self._library.engine_tangent(
+            *self._pointers, *(_pointer(s) for s in seeds), _pointer(dx), _pointer(y), self._last
+        )
         return dx[:-1], y[:-1]
 
 
@@ -119,7 +128,13 @@ _LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int,
 
 
 class _Callbacks(ctypes.Structure):
-    _fields_ = [("logger", _LOGGER), ("allocate", ctypes.c_void_p), ("free", ctypes.c_void_p), ("finished", ctypes.c_void_p), ("environment", ctypes.c_void_p)]
+    _fields_ = [
+        ("logger", _LOGGER),
+        ("allocate", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+        ("finished", ctypes.c_void_p),
+        ("environment", ctypes.c_void_p),
+    ]
 
 
 class CompiledInstance:
@@ -132,7 +147,9 @@ class CompiledInstance:
         self._fmi.fmi2DoStep.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
         self._message = ""
         self._callbacks = _Callbacks(logger=_LOGGER(self._log))  # kept alive as long as the instance
-        component = self._fmi.fmi2Instantiate(mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 1)
+        component = self._fmi.fmi2Instantiate(
+            mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 1
+        )
         if not component:
             raise UserError(self._message)
         self._component = ctypes.c_void_p(component)
@@ -160,17 +177,36 @@ class CompiledInstance:
         for scalar, value in zip(scalars, values, strict=True):
             reference = ctypes.c_uint(self._references[scalar.name])
             if scalar.row.kind == "Real":
-                self._do(self._fmi.fmi2SetReal(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(ctypes.c_double(value))))
+                self._do(
+                    self._fmi.fmi2SetReal(
+                        self._component,
+                        ctypes.byref(reference),
+                        ctypes.c_size_t(1),
+                        ctypes.byref(ctypes.c_double(value)),
+                    )
+                )
             else:
                 call = self._fmi.fmi2SetBoolean if scalar.row.kind == "Boolean" else self._fmi.fmi2SetInteger
-                self._do(call(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(ctypes.c_int(int(value)))))
+                self._do(
+                    call(
+                        self._component,
+                        ctypes.byref(reference),
+                        ctypes.c_size_t(1),
+                        ctypes.byref(ctypes.c_int(int(value))),
+                    )
+                )
 
     def get(self, scalars: Sequence[Scalar]) -> list[float]:
         reals = tuple(s for s in scalars if s.row.kind == "Real")
         if reals not in self._getters:
-            self._getters[reals] = np.array([self._references[s.name] for s in reals], dtype=np.uint32), np.zeros(len(reals))
+            self._getters[reals] = (
+                np.array([self._references[s.name] for s in reals], dtype=np.uint32),
+                np.zeros(len(reals)),
+            )
         references, values = self._getters[reals]
-        self._do(self._fmi.fmi2GetReal(self._component, _pointer(references), ctypes.c_size_t(len(reals)), _pointer(values)))
+        self._do(
+            self._fmi.fmi2GetReal(self._component, _pointer(references), ctypes.c_size_t(len(reals)), _pointer(values))
+        )
         if len(reals) == len(scalars):
             return values.tolist()
         found = iter(values.tolist())

@@ -42,12 +42,20 @@ def run_controlled(
         readers = {kind: slave.reader(kind, [v.valueReference for v in own]) for kind, own in columns.items() if own}
 
         def read() -> dict[str, float]:
-            return {v.name: float(number) for kind, get in readers.items() for v, number in zip(columns[kind], get(), strict=True)}
+            return {
+                v.name: float(number)
+                for kind, get in readers.items()
+                for v, number in zip(columns[kind], get(), strict=True)
+            }
 
         def put(numbers: Mapping[str, Any]) -> None:
             for name, number in numbers.items():
                 kind = variables[name].type
-                slave.set(kind, variables[name].valueReference, number if kind in ("Real", "String") else bool(number) if kind == "Boolean" else int(number))
+                slave.set(
+                    kind,
+                    variables[name].valueReference,
+                    number if kind in ("Real", "String") else bool(number) if kind == "Boolean" else int(number),
+                )
 
         def drive(t: float) -> None:
             put({name: curve(t) for name, curve in curves.items()})
@@ -78,7 +86,9 @@ def run_controlled(
     return tuple({v.name: np.array([row[v.name] for row in rows]) for v in own} for own in (outputs, driving))  # type: ignore[return-value]
 
 
-def refuse_unequal_steps(fmu: str | Path, description: ModelDescription, grid: np.ndarray, period: float | None) -> None:
+def refuse_unequal_steps(
+    fmu: str | Path, description: ModelDescription, grid: np.ndarray, period: float | None
+) -> None:
     """UserError where an FMU needs equal steps and the period does not fit into them."""
     if description.coSimulation.canHandleVariableCommunicationStepSize:
         return
@@ -86,4 +96,6 @@ def refuse_unequal_steps(fmu: str | Path, description: ModelDescription, grid: n
     steps = (after - before for before, after in pairwise(points))
     step = next(steps)
     if any(abs(other - step) > EQUAL * step for other in steps):
-        raise UserError(f"{Path(fmu).name} needs equal steps: choose a period that is a multiple of the step or divides it, and a span that both divide")
+        raise UserError(
+            f"{Path(fmu).name} needs equal steps: choose a period that is a multiple of the step or divides it, and a span that both divide"
+        )

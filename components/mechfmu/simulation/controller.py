@@ -20,7 +20,10 @@ from ..model import UserError, near
 
 Controller = Callable[[float, Mapping[str, float]], Mapping[str, float]]
 COINCIDENT = 1e-9  # of the step or the period: a call this close to a communication point is made there
-LIBRARIES = tuple(Path(p).resolve() for p in (*(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib")), str(Path(__file__).parents[1])))
+LIBRARIES = tuple(
+    Path(p).resolve()
+    for p in (*(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib")), str(Path(__file__).parents[1]))
+)
 
 
 class UnknownOutput(KeyError):
@@ -73,7 +76,9 @@ def check_controller(controller: Any, period: Any) -> None:
     if controller is None and period is not None:
         raise UserError(f"period {period}: only for a controller, and there is none")
     if controller is not None and not callable(controller):
-        raise UserError(f"controller {controller!r:.60}: must be a function of the time and the outputs that returns a dict of inputs")
+        raise UserError(
+            f"controller {controller!r:.60}: must be a function of the time and the outputs that returns a dict of inputs"
+        )
     check_period(period)
 
 
@@ -100,17 +105,25 @@ class SampledController:
             wanted = self.law(t, seen)
         except Exception as error:
             named = "" if isinstance(error, (UnknownOutput, UserError)) else f"{type(error).__name__}: "
-            raise UserError(f"the controller failed at t = {t:g} s: {named}{' '.join(str(error).split())}{_place(error, self.law)}") from error
+            raise UserError(
+                f"the controller failed at t = {t:g} s: {named}{' '.join(str(error).split())}{_place(error, self.law)}"
+            ) from error
         if not isinstance(wanted, Mapping):
-            raise UserError(f"the controller returned {_brief(wanted)} at t = {t:g} s: must be a dict of inputs by name")
+            raise UserError(
+                f"the controller returned {_brief(wanted)} at t = {t:g} s: must be a dict of inputs by name"
+            )
         return {name: self._checked(t, name, value) for name, value in wanted.items()}
 
     def _checked(self, t: float, name: Any, value: Any) -> float:
         role = self.roles.get(name)
         if role is None:
-            raise UserError(f"the controller sets {name} at t = {t:g} s: {self.model} has no such input{near(str(name), self.kinds)}")
+            raise UserError(
+                f"the controller sets {name} at t = {t:g} s: {self.model} has no such input{near(str(name), self.kinds)}"
+            )
         if role != "input":
-            raise UserError(f"the controller sets {name} at t = {t:g} s: it is not an input of {self.model} (causality: {role})")
+            raise UserError(
+                f"the controller sets {name} at t = {t:g} s: it is not an input of {self.model} (causality: {role})"
+            )
         if name in self.driven:
             raise UserError(f"the controller sets {name} at t = {t:g} s: it is driven by the given inputs already")
         if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -118,7 +131,12 @@ class SampledController:
         kind = self.kinds[name]
         wanted = {"Real": "finite number", "Boolean": "truth value"}.get(kind, "whole number")
         number = float(value) if isinstance(value, (numbers.Real, np.bool_)) else math.nan
-        if kind == "String" or not math.isfinite(number) or (kind != "Real" and not number.is_integer()) or (kind == "Boolean" and number not in (0.0, 1.0)):
+        if (
+            kind == "String"
+            or not math.isfinite(number)
+            or (kind != "Real" and not number.is_integer())
+            or (kind == "Boolean" and number not in (0.0, 1.0))
+        ):
             reason = "texts cannot be set" if kind == "String" else f"must be a {wanted}"
             raise UserError(f"the controller sets {name} = {_brief(value)} at t = {t:g} s: {reason}")
         return number
@@ -141,4 +159,6 @@ def _place(error: Exception, law: Any) -> str:
 
 def _is_library(file: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to mechfmu."""
-    return file.startswith(("<frozen", "<__array")) or any(Path(file).resolve().is_relative_to(folder) for folder in LIBRARIES)
+    return file.startswith(("<frozen", "<__array")) or any(
+        Path(file).resolve().is_relative_to(folder) for folder in LIBRARIES
+    )

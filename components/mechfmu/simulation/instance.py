@@ -62,7 +62,13 @@ class Snapshot:
 class Instance:
     """A mechanism being simulated: set, initialize, step, get."""
 
-    def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine: Engine | None = None, warn: Warn | None = None):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: Mapping[str, float | str] | None = None,
+        engine: Engine | None = None,
+        warn: Warn | None = None,
+    ):
         self.mechanism = mechanism
         self._warn = warn or (lambda text: warnings.warn(text, RuntimeWarning, stacklevel=3))
         self.table = mechanism.table
@@ -85,11 +91,17 @@ class Instance:
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
         """All of the values, or none of them and a UserError or CallError."""
-        if self.phase == INSTANTIATED:  # the start of a state follows from the parameters: what a host sets is a guess (initial="approx")
+        if (
+            self.phase == INSTANTIATED
+        ):  # the start of a state follows from the parameters: what a host sets is a guess (initial="approx")
             pairs = list(zip(scalars, values, strict=True))
             for s, v in pairs:
-                if s.role == "state" and not np.isclose(v, start := self.x[s.index], rtol=GUESS_TOLERANCE, atol=GUESS_TOLERANCE):
-                    self._warn(f"{s.name} = {v:g} has no effect: its start follows from the parameters and is {start:g}{s.row.unit and ' ' + s.row.unit}")
+                if s.role == "state" and not np.isclose(
+                    v, start := self.x[s.index], rtol=GUESS_TOLERANCE, atol=GUESS_TOLERANCE
+                ):
+                    self._warn(
+                        f"{s.name} = {v:g} has no effect: its start follows from the parameters and is {start:g}{s.row.unit and ' ' + s.row.unit}"
+                    )
             scalars, values = [s for s, _ in pairs if s.role != "state"], [v for s, v in pairs if s.role != "state"]
         for scalar, value in zip(scalars, values, strict=True):
             if scalar.role not in ("parameter", "input"):
@@ -203,14 +215,18 @@ class Instance:
             assert arrival.standing is not None
             x, d = self._iterate_events(now, x, d, arrival.standing, arrival.fallen)
         else:
-            raise IntegrationError(f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}")
+            raise IntegrationError(
+                f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}"
+            )
         if g.size:
             self._g = np.asarray(self.engine.guards(now, x, d, self.u, self.p))
         self._x, self._d = np.asarray(self.engine.project(x, d, self.p)), np.asarray(d)
         self.t, self.memory = t + h, memory
         self._y = self._dx = None
 
-    def _iterate_events(self, t: float, x: np.ndarray, d: np.ndarray, standing: np.ndarray, located: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray]:
+    def _iterate_events(
+        self, t: float, x: np.ndarray, d: np.ndarray, standing: np.ndarray, located: Sequence[int] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Guards that stood and have fallen do what they do, then those that fall because of that, until none falls; `located` have fallen in any case."""
         for iteration in range(EVENT_ROUNDS):
             g = np.asarray(self.engine.guards(t, x, d, self.u, self.p))

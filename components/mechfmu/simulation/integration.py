@@ -77,7 +77,9 @@ def integrate(
     method: int = AUTOMATIC, budget: Budget | None = None,
 ) -> Arrival:  # fmt: skip
     """From (t, x) to t_end, or to the first event before it. `rtol` is also the absolute tolerance; max_step = 0 means free; budget: for several calls."""
-    if x.size == 0 or t_end - t <= EVENT_TIME_TOLERANCE * 1e-3:  # nothing to integrate, or only the rest after an event at the very end
+    if (
+        x.size == 0 or t_end - t <= EVENT_TIME_TOLERANCE * 1e-3
+    ):  # nothing to integrate, or only the rest after an event at the very end
         return Arrival(t_end, x, memory)
     limit = max_step if max_step > 0 else np.inf
     stiff, wanted = method == IMPLICIT or (method == AUTOMATIC and memory.stiff), memory.step
@@ -95,7 +97,9 @@ def integrate(
             return Arrival(t_event, solver.dense_output()(t_event), Memory(wanted, stiff), k, fallen, standing)
         if not stiff:
             if solver.status == "running" or solver.h_abs > wanted:
-                wanted = float(solver.h_abs)  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
+                wanted = float(
+                    solver.h_abs
+                )  # the last step was cut to fit: keep what was wanted before it, unless it asks for more
             if method == AUTOMATIC and count == EXPLICIT_STEPS and solver.status == "running":
                 stiff = True
                 solver = _start(rates, solver.t, t_end, solver.y, rtol, limit, stiff, wanted)
@@ -109,7 +113,9 @@ def integrate(
     )
 
 
-def _start(rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, limit: float, stiff: bool, wanted: float) -> OdeSolver:
+def _start(
+    rates: Function, t: float, t_end: float, x: np.ndarray, rtol: float, limit: float, stiff: bool, wanted: float
+) -> OdeSolver:
     from scipy.integrate import DOP853, LSODA
 
     if stiff:
@@ -129,7 +135,10 @@ def _first_event(guards: Function, solver: OdeSolver) -> tuple[int, tuple[int, .
     for (t_a, before), (t_b, after) in itertools.pairwise(zip(times, values, strict=True)):
         falling = np.flatnonzero((before > 0) & (after <= 0))
         if falling.size:
-            times_of_fall = [(_just_fallen(lambda t: guards(t, dense(t)), int(k), t_a, t_b, float(after[k])), int(k)) for k in falling]
+            times_of_fall = [
+                (_just_fallen(lambda t: guards(t, dense(t)), int(k), t_a, t_b, float(after[k])), int(k))
+                for k in falling
+            ]
             earliest, first = min(times_of_fall)
             t_event = max(t for t, _ in times_of_fall if t <= earliest + 2 * EVENT_TIME_TOLERANCE)
             there = after if t_event == solver.t else guards(t_event, dense(t_event))

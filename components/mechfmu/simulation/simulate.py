@@ -32,7 +32,9 @@ from .fmu_messages import WARNING
 from .result import Result, Shown, shown
 from .scene import Absent
 
-Input = float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]  # a number, a function of time, or a table of times and values
+Input = (
+    float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]
+)  # a number, a function of time, or a table of times and values
 SEEN: tuple[Role, ...] = ("state", "discrete", "output")  # roles of what a mechanism shows: the outputs of its FMU
 WARNINGS_SHOWN = 10  # of an FMU, different ones
 Progress = Callable[[float], None]  # told the simulation time now and then
@@ -51,7 +53,9 @@ def times(start: float, stop: float, step: float) -> np.ndarray:
     return np.append(start + step * np.arange(count), stop)
 
 
-def communication_points(start: float, stop: float, step: float, variable_step: bool, events: Sequence[float] = ()) -> np.ndarray:
+def communication_points(
+    start: float, stop: float, step: float, variable_step: bool, events: Sequence[float] = ()
+) -> np.ndarray:
     """Return the times at which FMPy communicates with a Co-Simulation FMU: multiples of the step, and where the FMU can vary its steps the events of its
     inputs and the stop time. Without that the last point is the last multiple of the step."""
     points, number, ahead = [start], 1, [math.inf, *sorted(events, reverse=True)]
@@ -98,7 +102,10 @@ def simulate_mechanism(
 
     check_controller(controller, period)
     table = mechanism.table
-    driven = {scalar: over_time(scalar.name, (inputs or {})[scalar.name]) for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))}
+    driven = {
+        scalar: over_time(scalar.name, (inputs or {})[scalar.name])
+        for scalar, _ in mechanism.settings(dict.fromkeys(inputs or {}, 0.0))
+    }
     instance = make_instance(mechanism, start, engine)
     grid = times(0.0, mechanism.stop_time if stop is None else stop, mechanism.step_size if step is None else step)
     outputs, driving = table.of(*SEEN), table.of("input")
@@ -106,7 +113,14 @@ def simulate_mechanism(
     law = None
     if controller is not None:
         roles = {s.name: "output" if s.role in SEEN else s.role for s in table.scalars}
-        law = SampledController(controller, mechanism.name, [s.name for s in outputs], roles, {s.name: s.row.kind for s in driving}, [s.name for s in driven])
+        law = SampledController(
+            controller,
+            mechanism.name,
+            [s.name for s in outputs],
+            roles,
+            {s.name: s.row.kind for s in driving},
+            [s.name for s in driven],
+        )
 
     def drive(t: float) -> None:
         instance.set(list(driven), [f(t) for f in driven.values()])
@@ -147,7 +161,9 @@ def over_time(name: str, given: Any) -> Callable[[float], float]:
             try:
                 return float(value)
             except (TypeError, ValueError):
-                raise UserError(f"input {name}: its function gave {value!r} at t = {t:g} s, which is no number") from None
+                raise UserError(
+                    f"input {name}: its function gave {value!r} at t = {t:g} s, which is no number"
+                ) from None
 
         return called
     with contextlib.suppress(TypeError, ValueError):
@@ -156,9 +172,19 @@ def over_time(name: str, given: Any) -> Callable[[float], float]:
     try:
         at, values = (np.asarray(row, dtype=float) for row in given)
     except (TypeError, ValueError):
-        raise UserError(f"input {name}: must be a number, a function of time, or a table (times, values), not {given!r:.60}") from None
-    if at.ndim != 1 or at.shape != values.shape or not len(at) or not np.isfinite([at, values]).all() or np.any(np.diff(at) < 0):
-        raise UserError(f"input {name}: a table is two rows of equally many finite numbers: times, which do not go back, and values")
+        raise UserError(
+            f"input {name}: must be a number, a function of time, or a table (times, values), not {given!r:.60}"
+        ) from None
+    if (
+        at.ndim != 1
+        or at.shape != values.shape
+        or not len(at)
+        or not np.isfinite([at, values]).all()
+        or np.any(np.diff(at) < 0)
+    ):
+        raise UserError(
+            f"input {name}: a table is two rows of equally many finite numbers: times, which do not go back, and values"
+        )
     return lambda t: float(np.interp(t, at, values))
 
 
@@ -179,10 +205,16 @@ def read_description(fmu: str | Path) -> ModelDescription:
 
 
 def simulate_fmu(
-    fmu: str | Path, stop: float | None = None, step: float | None = None, start: Mapping[str, Any] | None = None,
-    input_csv: str | Path | None = None, tolerance: float | None = None, progress: Progress = lambda t: None,
-    controller: Controller | None = None, period: float | None = None,
-) -> Result:  # fmt: skip
+    fmu: str | Path,
+    stop: float | None = None,
+    step: float | None = None,
+    start: Mapping[str, Any] | None = None,
+    input_csv: str | Path | None = None,
+    tolerance: float | None = None,
+    progress: Progress = lambda t: None,
+    controller: Controller | None = None,
+    period: float | None = None,
+) -> Result:
     """Simulate any FMI 2.0 or 3.0 FMU with FMPy. `start` sets parameters and inputs; `input_csv` has a column `time` and input columns.
 
     `controller` and `period` as in Mechanism.simulate, for FMI 2.0 Co-Simulation.
@@ -192,8 +224,20 @@ def simulate_fmu(
     if controller is not None and (description.fmiVersion != "2.0" or description.coSimulation is None):
         raise UserError(f"{Path(fmu).name} cannot have a controller: it is not an FMI 2.0 FMU for Co-Simulation")
     experiment, t_start = description.defaultExperiment, start_time(description)
-    t_stop = stop if stop is not None else float(experiment.stopTime) if experiment and experiment.stopTime else t_start + 1.0
-    t_step = step if step is not None else float(experiment.stepSize) if experiment and experiment.stepSize else (t_stop - t_start) / 500
+    t_stop = (
+        stop
+        if stop is not None
+        else float(experiment.stopTime)
+        if experiment and experiment.stopTime
+        else t_start + 1.0
+    )
+    t_step = (
+        step
+        if step is not None
+        else float(experiment.stepSize)
+        if experiment and experiment.stepSize
+        else (t_stop - t_start) / 500
+    )
     times(t_start, t_stop, t_step)  # refuses nonsense
     variables = {v.name: v for v in description.modelVariables}
     values = {}
@@ -210,7 +254,9 @@ def simulate_fmu(
 
     def logger(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         if status >= WARNING and message:
-            (complaints if status > WARNING else cautions).append(message.decode(errors="replace").strip().splitlines()[-1])
+            (complaints if status > WARNING else cautions).append(
+                message.decode(errors="replace").strip().splitlines()[-1]
+            )
 
     def step_finished(t: float, recorder: Any) -> bool:
         progress(t)
@@ -222,10 +268,25 @@ def simulate_fmu(
     try:
         with contextlib.redirect_stderr(said):
             if controller is not None:
-                curves = {name: _curve(variables[name], table["time"], column) for name, column in table.items() if name != "time"}
+                curves = {
+                    name: _curve(variables[name], table["time"], column)
+                    for name, column in table.items()
+                    if name != "time"
+                }
                 t = times(t_start, t_stop, t_step)
                 signals, driven = run_controlled(
-                    fmu, description, t, values, curves, tolerance, controller, period, progress, complaints.append, cautions.append, terminal
+                    fmu,
+                    description,
+                    t,
+                    values,
+                    curves,
+                    tolerance,
+                    controller,
+                    period,
+                    progress,
+                    complaints.append,
+                    cautions.append,
+                    terminal,
                 )
             else:
                 data = fmpy.simulate_fmu(
@@ -261,12 +322,20 @@ def run_tolerance(description: ModelDescription, tolerance: float | None, values
     if tolerance is None:
         tolerance = values.get("solver.relative_tolerance")
     experiment = description.defaultExperiment
-    return float(experiment.tolerance) if tolerance is None and experiment and experiment.tolerance is not None else tolerance
+    return (
+        float(experiment.tolerance)
+        if tolerance is None and experiment and experiment.tolerance is not None
+        else tolerance
+    )
 
 
 def constants_of(description: ModelDescription, values: Mapping[str, Any]) -> dict[str, float]:
     """The parameters of a run in which these values were set."""
-    usual = {v.name: v.start for v in description.modelVariables if v.causality == "parameter" and v.type == "Real" and v.start is not None}
+    usual = {
+        v.name: v.start
+        for v in description.modelVariables
+        if v.causality == "parameter" and v.type == "Real" and v.start is not None
+    }
     return {name: float(values.get(name, start)) for name, start in usual.items()}
 
 
@@ -274,8 +343,14 @@ def choices(variable: Any) -> dict[str, int]:
     """The values of an Enumeration, or of an Integer whose description ends in a list of them, as ours do: (1 = explicit, 2 = implicit)."""
     if variable.type == "Enumeration" and variable.declaredType:
         return {i.name: int(i.value) for i in variable.declaredType.items or ()}
-    listed = re.search(r"\((\d+ = \w+(?:, \d+ = \w+)*)\)$", variable.description or "") if variable.type == "Integer" else None
-    return {name: int(number) for number, name in (part.split(" = ") for part in listed[1].split(", "))} if listed else {}
+    listed = (
+        re.search(r"\((\d+ = \w+(?:, \d+ = \w+)*)\)$", variable.description or "")
+        if variable.type == "Integer"
+        else None
+    )
+    return (
+        {name: int(number) for number, name in (part.split(" = ") for part in listed[1].split(", "))} if listed else {}
+    )
 
 
 def start_value(variable: Any, value: Any, names: Container[str] = (), units: Sequence[Any] | None = None) -> Any:
@@ -287,7 +362,10 @@ def start_value(variable: Any, value: Any, names: Container[str] = (), units: Se
     of_start = re.sub(r"(\[\d+\])?$", r"_start\1", variable.name, count=1)
     if variable.initial == "approx" and of_start in names:
         raise UserError(f"{variable.name} cannot be set: its start value is the parameter {of_start}")
-    if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in ("exact", "approx"):
+    if variable.causality not in ("parameter", "structuralParameter", "input") and variable.initial not in (
+        "exact",
+        "approx",
+    ):
         raise UserError(f"{variable.name} cannot be set: it is computed")
     items = choices(variable)
     if variable.type == "String":
@@ -299,11 +377,19 @@ def start_value(variable: Any, value: Any, names: Container[str] = (), units: Se
     try:
         if units is not None and isinstance(value, str) and variable.type not in ("Integer", "Enumeration"):
             return in_unit(value, unit_of(variable, units) if split_value(value) else unit("1"))
-        return items[value] if value in items else int(value) if variable.type in ("Integer", "Enumeration") else float(value)
+        return (
+            items[value]
+            if value in items
+            else int(value)
+            if variable.type in ("Integer", "Enumeration")
+            else float(value)
+        )
     except UserError as error:
         raise UserError(f"{variable.name} = {value}: {error}") from None
     except ValueError:
-        wanted = f"one of {', '.join(items)}" if items else "a whole number" if variable.type == "Integer" else "a number"
+        wanted = (
+            f"one of {', '.join(items)}" if items else "a whole number" if variable.type == "Integer" else "a number"
+        )
         raise UserError(f"{variable.name} = {value}: must be {wanted}") from None
 
 
@@ -338,7 +424,9 @@ def mechanism_of(fmu: str | Path) -> Mechanism | None:
     name = Path(fmu).name
     if key not in mechanism_names():
         if not (key.isidentifier() and (Path(key) / "model.py").is_file()):
-            raise UserError(f"{name} was built from a mechanism {key} that is not here: run the command in the folder that holds {key}")
+            raise UserError(
+                f"{name} was built from a mechanism {key} that is not here: run the command in the folder that holds {key}"
+            )
         add_folder(key)
     try:
         return make(key, **options)
@@ -353,7 +441,9 @@ def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
     except UserError as error:
         return Absent(f"cannot animate: {error}")
     except Exception as error:  # one's own model may be half changed
-        return Absent(f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}")
+        return Absent(
+            f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}"
+        )
 
 
 InputTable = Mapping[str, Sequence[float]]  # columns by name, time first
@@ -368,7 +458,9 @@ def read_input_table(file: str | Path) -> dict[str, list[float]]:
         raise UserError(f"cannot read the inputs from {file}: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in rows[0]] if rows else []
     if not names or names[0] != "time" or len(rows) < 2:
-        raise UserError(f"{file}: it must be a table whose first column is time, with a line of names and at least one of numbers")
+        raise UserError(
+            f"{file}: it must be a table whose first column is time, with a line of names and at least one of numbers"
+        )
     table = {name: [_cell(file, row, names, k) for row in rows[1:]] for k, name in enumerate(names)}
     if np.any(np.diff(table["time"]) < 0):
         raise UserError(f"{file}: time goes back")
@@ -381,9 +473,19 @@ def input_signals(table: InputTable, variables: Mapping[str, Any], values: Mappi
     for name in table:
         if name not in inputs and name != "time":
             raise UserError(f"{label}: {name} is not an input{near(name, inputs)}")
-    data = np.zeros(len(table["time"]), dtype=[(name, float) for name in ("time", *(n for n in table if n != "time"), *(n for n in inputs if n not in table))])
+    data = np.zeros(
+        len(table["time"]),
+        dtype=[
+            (name, float)
+            for name in ("time", *(n for n in table if n != "time"), *(n for n in inputs if n not in table))
+        ],
+    )
     for name in data.dtype.names or ():
-        data[name] = table[name] if name in table else float(start_value(inputs[name], values.get(name, inputs[name].start or 0)))
+        data[name] = (
+            table[name]
+            if name in table
+            else float(start_value(inputs[name], values.get(name, inputs[name].start or 0)))
+        )
     return data
 
 
@@ -394,7 +496,9 @@ def _curve(variable: Any, at: Sequence[float], column: Sequence[float]) -> Calla
     return lambda t: column[max(int(np.searchsorted(at, t, side="right")) - 1, 0)]
 
 
-def _driven(variables: Mapping[str, Any], inputs: np.ndarray | None, values: Mapping[str, Any], t: np.ndarray) -> dict[str, np.ndarray]:
+def _driven(
+    variables: Mapping[str, Any], inputs: np.ndarray | None, values: Mapping[str, Any], t: np.ndarray
+) -> dict[str, np.ndarray]:
     """The inputs at the times of the result; between the rows of a table FMPy interpolates, too."""
     names = [v.name for v in variables.values() if v.causality == "input" and v.type == "Real"]
     if inputs is not None:

@@ -28,8 +28,11 @@ from ..model import UserError
 from .fmu_messages import listener
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
-    "Real": ("Real", ctypes.c_double), "Integer": ("Integer", ctypes.c_int), "Enumeration": ("Integer", ctypes.c_int), "Boolean": ("Boolean", ctypes.c_int),
-}  # fmt: skip
+    "Real": ("Real", ctypes.c_double),
+    "Integer": ("Integer", ctypes.c_int),
+    "Enumeration": ("Integer", ctypes.c_int),
+    "Boolean": ("Boolean", ctypes.c_int),
+}
 START_TIMEOUT = 60.0  # s for the process of an FMU to begin
 END_TIMEOUT = 10.0  # s for it to end by itself
 
@@ -68,7 +71,12 @@ class LocalSlave:
     def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None):
         self._running = False
         self._folder = fmpy.extract(origin.file)
-        self._fmu = fmi2.FMU2Slave(guid=origin.guid, unzipDirectory=self._folder, modelIdentifier=origin.model_identifier, instanceName=origin.name)
+        self._fmu = fmi2.FMU2Slave(
+            guid=origin.guid,
+            unzipDirectory=self._folder,
+            modelIdentifier=origin.model_identifier,
+            instanceName=origin.name,
+        )
         self._callbacks = listener(hear, warn)
         self._fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
 
@@ -100,7 +108,9 @@ class LocalSlave:
     def set(self, kind: str, reference: int, value: Any) -> None:
         getattr(self._fmu, f"set{'Integer' if kind == 'Enumeration' else kind}")([reference], [value])
 
-    def enter_initialization(self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None) -> None:
+    def enter_initialization(
+        self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None
+    ) -> None:
         self._fmu.setupExperiment(startTime=start, tolerance=tolerance, stopTime=stop)
         self._fmu.enterInitializationMode()
 
@@ -143,7 +153,11 @@ class IsolatedSlave:
         with Listener(authkey=key) as door:
             environment = os.environ | {"PYTHONPATH": os.pathsep.join(p or str(Path.cwd()) for p in sys.path)}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(door.address)], stdin=subprocess.PIPE, stdout=self._said, stderr=self._said, env=environment
+                [sys.executable, "-m", __name__, str(door.address)],
+                stdin=subprocess.PIPE,
+                stdout=self._said,
+                stderr=self._said,
+                env=environment,
             )
             assert self._process.stdin
             self._process.stdin.write(key.hex().encode() + b"\n")
@@ -182,7 +196,13 @@ class IsolatedSlave:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_TIMEOUT)
         code = self._process.poll()
-        how = "its process does not answer" if code is None else f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+        how = (
+            "its process does not answer"
+            if code is None
+            else f"exit status {code}"
+            if code >= 0
+            else signal.Signals(-code).name
+        )
         self._said.seek(0)
         printed = self._said.read().decode(errors="replace").strip().splitlines()
         return f"{how} ({printed[-1]})" if printed else how

@@ -42,7 +42,9 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(f"cannot write into the folder {folder}: {error.strerror or error}; finished runs are kept, the same command goes on") from None
+        raise UserError(
+            f"cannot write into the folder {folder}: {error.strerror or error}; finished runs are kept, the same command goes on"
+        ) from None
 
 
 @contextmanager
@@ -56,7 +58,9 @@ def locked(folder: Path) -> Iterator[None]:
                 file.seek(0)
                 holder = file.read(200).decode(errors="replace").strip()
                 raise UserError(
-                    f"another sweep is writing into {folder}" + (f" ({holder})" if holder else "") + ": wait until it ends, or choose another folder"
+                    f"another sweep is writing into {folder}"
+                    + (f" ({holder})" if holder else "")
+                    + ": wait until it ends, or choose another folder"
                 )
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
@@ -157,7 +161,9 @@ def read_results(folder: Path) -> Any:
     return pa.concat_tables(tables).sort_by("run")
 
 
-def write_part(folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, results: np.ndarray, reasons: Sequence[str]) -> None:
+def write_part(
+    folder: Path, spec: Spec, runs: np.ndarray, cases: np.ndarray, results: np.ndarray, reasons: Sequence[str]
+) -> None:
     """Write finished runs; the file appears when it is complete."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -185,5 +191,9 @@ def _checksum(table: Any) -> bytes:
     for name in table.column_names:
         values = table[name]
         digest.update(f"{name}\0{values.type}\0".encode())
-        digest.update(json.dumps(values.to_pylist()).encode() if values.type == "string" else np.ascontiguousarray(values).tobytes())
+        digest.update(
+            json.dumps(values.to_pylist()).encode()
+            if values.type == "string"
+            else np.ascontiguousarray(values).tobytes()
+        )
     return digest.hexdigest().encode()

@@ -25,15 +25,26 @@ def plot_sweep(result: SweepResult, file: str | Path | None = None) -> Any:
     mapped = len(spec.names) == 2
     widths = [1.0] * len(varied) + [1.25] * mapped + [0.5]
     figure, axes = plt.subplots(
-        len(results), len(widths), figsize=(2.6 * (len(varied) + mapped) + 2.2, 2.1 * len(results) + 0.8), squeeze=False, layout="constrained",
+        len(results),
+        len(widths),
+        figsize=(2.6 * (len(varied) + mapped) + 2.2, 2.1 * len(results) + 0.8),
+        squeeze=False,
+        layout="constrained",
         width_ratios=widths,
-    )  # fmt: skip
+    )
     places = {name: _places(spec, name, table) for name in varied}
     some = np.linspace(0, table.num_rows - 1, min(POINTS, table.num_rows)).astype(int)
     for row, name in zip(axes, results, strict=True):
         values = np.asarray(table[name])
         for cell, over in zip(row, varied, strict=False):
-            cell.plot(places[over][some], values[some], ".", markersize=max(1.0, 5.0 - np.log10(len(some))), alpha=0.6, color="#31688e")
+            cell.plot(
+                places[over][some],
+                values[some],
+                ".",
+                markersize=max(1.0, 5.0 - np.log10(len(some))),
+                alpha=0.6,
+                color="#31688e",
+            )
             cell.grid(alpha=0.3)
             cell.sharey(row[0])
             _scale(cell, "x", spec, over)
@@ -57,16 +68,22 @@ def plot_sweep(result: SweepResult, file: str | Path | None = None) -> Any:
     return finish(figure, file)
 
 
-def _heat_map(figure: Any, cell: Any, spec: Spec, places: dict[str, np.ndarray], values: np.ndarray, some: np.ndarray) -> None:
+def _heat_map(
+    figure: Any, cell: Any, spec: Spec, places: dict[str, np.ndarray], values: np.ndarray, some: np.ndarray
+) -> None:
     """A result in colour over two varied values: an area where they make a grid, else points. Failed runs stay blank."""
     first, second = spec.names
     x, y = np.unique(places[first]), np.unique(places[second])
     if spec.method == "grid" and len(x) > 1 and len(y) > 1:
         heat = np.full((len(y), len(x)), np.nan)
         heat[np.searchsorted(y, places[second]), np.searchsorted(x, places[first])] = values
-        drawn = cell.pcolormesh(_edges(x, _is_log(spec, first)), _edges(y, _is_log(spec, second)), np.ma.masked_invalid(heat))
+        drawn = cell.pcolormesh(
+            _edges(x, _is_log(spec, first)), _edges(y, _is_log(spec, second)), np.ma.masked_invalid(heat)
+        )
     else:
-        drawn = cell.scatter(places[first][some], places[second][some], c=values[some], s=max(2.0, 40.0 - 8 * np.log10(len(some))))
+        drawn = cell.scatter(
+            places[first][some], places[second][some], c=values[some], s=max(2.0, 40.0 - 8 * np.log10(len(some)))
+        )
     _scale(cell, "x", spec, first)
     _scale(cell, "y", spec, second)
     figure.colorbar(drawn, ax=cell)
@@ -83,7 +100,11 @@ def _edges(places: np.ndarray, log: bool) -> np.ndarray:
 def _places(spec: Spec, name: str, table: Any) -> np.ndarray:
     """Where the values of a column stand on an axis: numbers where they are, texts one after the other."""
     texts = spec.texts.get(name)
-    return np.asarray(table[name]) if texts is None else np.array([texts.index(text) for text in table[name].to_pylist()], dtype=float)
+    return (
+        np.asarray(table[name])
+        if texts is None
+        else np.array([texts.index(text) for text in table[name].to_pylist()], dtype=float)
+    )
 
 
 def _is_log(spec: Spec, name: str) -> bool:

@@ -38,7 +38,9 @@ DEATHS = 2  # of processes with this run, until it is blamed: something else may
 STARTS = 3  # of a process that ends before it is ready
 ENDING = 5.0  # s, from the end of its answers to the end of a process
 IDLE = 600  # s without work until a process ends itself
-CHUNK_SECONDS = 2.0  # after which a chunk is handed back, finished or not, so that little is lost and all workers are busy
+CHUNK_SECONDS = (
+    2.0  # after which a chunk is handed back, finished or not, so that little is lost and all workers are busy
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,11 @@ class RunProcess:
         self._closed = threading.Event()
         start = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            [sys.executable, "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         assert self.process.stdin and self.process.stdout
         self._out, self._in = self.process.stdin, self.process.stdout
@@ -193,7 +199,9 @@ def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> tuple[n
             blame = f"the run took longer than {job.timeout:g} s"
         elif process.late is None:
             deaths += 1
-            blame = f"the FMU ended its process ({how_it_ended(process.process.returncode)})" if deaths == DEATHS else ""
+            blame = (
+                f"the FMU ended its process ({how_it_ended(process.process.returncode)})" if deaths == DEATHS else ""
+            )
         if blame:
             rows.append(np.full(len(job.spec.columns), np.nan))
             reasons.append(blame)

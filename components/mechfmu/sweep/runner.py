@@ -39,7 +39,9 @@ ERROR, FATAL = 3, 4  # statuses of FMI
 _WHOLE = ("Integer", "Enumeration", "Boolean")
 
 _DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
-_ENGINE_RUN = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p)
+_ENGINE_RUN = ctypes.CFUNCTYPE(
+    ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p
+)
 _GET_REAL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
@@ -60,14 +62,18 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
         _proper(variables[name], value, variables)
     for name, column in zip(spec.names, spec.cases().T, strict=True):
         if name in own:
-            numbers = variables[name].type == "Real" and name not in spec.texts  # then all that could be wrong with one is wrong with the first
+            numbers = (
+                variables[name].type == "Real" and name not in spec.texts
+            )  # then all that could be wrong with one is wrong with the first
             for value in spec.shown(name, column[:1] if numbers else np.unique(column)):
                 _proper(variables[name], value, variables)
     for label, table in spec.inputs.items():
         input_signals(table, variables, {}, f"inputs {label}")
     start, variable_step = start_time(description), description.coSimulation.canHandleVariableCommunicationStepSize
     times(start, spec.stop, spec.step)
-    if not variable_step and not reaches(communication_points(start, spec.stop, spec.step, False)[-1], spec.stop, spec.step):
+    if not variable_step and not reaches(
+        communication_points(start, spec.stop, spec.step, False)[-1], spec.stop, spec.step
+    ):
         raise UserError(
             f"{Path(fmu).name} has a fixed communication step (canHandleVariableCommunicationStepSize is false): "
             f"the time from {start:g} s to {spec.stop:g} s must be a multiple of the step {spec.step:g} s"
@@ -132,9 +138,17 @@ class Runner:
         self.fmu: Any = None
         self._order = {name: k for k, name in enumerate(self.variables)}
         self._usual: dict[str, Any] = dict(
-            guid=self.description.guid, unzipDirectory=self.folder, modelIdentifier=self.description.coSimulation.modelIdentifier, requireFunctions=False
+            guid=self.description.guid,
+            unzipDirectory=self.folder,
+            modelIdentifier=self.description.coSimulation.modelIdentifier,
+            requireFunctions=False,
         )
-        library = Path(self.folder, "binaries", fmpy.platform, self.description.coSimulation.modelIdentifier + fmpy.sharedLibraryExtension)
+        library = Path(
+            self.folder,
+            "binaries",
+            fmpy.platform,
+            self.description.coSimulation.modelIdentifier + fmpy.sharedLibraryExtension,
+        )
         if engine == "c":
             self._compile(file)
         elif not library.is_file():
@@ -155,7 +169,9 @@ class Runner:
             raise UserError("the engine c is for FMUs that mechfmu built")
         known = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
         own = {v.name: v.start for v in self.description.modelVariables if v.name in known and v.start is not None}
-        self.base = {name: value for name, value in own.items() if float(value) != known[name]}  # start values chosen when the FMU was built
+        self.base = {
+            name: value for name, value in own.items() if float(value) != known[name]
+        }  # start values chosen when the FMU was built
         self._usual |= dict(guid=GUID, libraryPath=library(mechanism)._name)
 
     @property
@@ -163,7 +179,9 @@ class Runner:
         """Whether a process can make one run of this FMU and no more. In pythonfmu's FMUs modules, and what they keep, outlive an instance."""
         resources = Path(self.folder, "resources")
         embedded = (resources / "slavemodule.txt").is_file() and not (resources / "mechfmu_start.py").is_file()
-        return not self._reused and (embedded or bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess))
+        return not self._reused and (
+            embedded or bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
+        )
 
     def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The results of these cases, one row each, and what went wrong, empty where nothing did."""
@@ -178,7 +196,14 @@ class Runner:
             self.said = ""
             try:
                 row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, courses)
-                bad = next((f"{name} is {value:g}" for name, value in zip(spec.columns, row.tolist(), strict=True) if not np.isfinite(value)), "")
+                bad = next(
+                    (
+                        f"{name} is {value:g}"
+                        for name, value in zip(spec.columns, row.tolist(), strict=True)
+                        if not np.isfinite(value)
+                    ),
+                    "",
+                )
                 yield row, bad
             except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
                 self._abandon(getattr(error, "status", ERROR))
@@ -190,7 +215,13 @@ class Runner:
         signals = input_signals(spec.inputs[label], self.variables, values, label) if label else None
         if label not in courses:
             events = () if signals is None else simulation.Input.findEvents(signals, self.description).tolist()
-            points = communication_points(start, spec.stop, spec.step, self.description.coSimulation.canHandleVariableCommunicationStepSize, events)
+            points = communication_points(
+                start,
+                spec.stop,
+                spec.step,
+                self.description.coSimulation.canHandleVariableCommunicationStepSize,
+                events,
+            )
             courses[label] = Course(points, [self.variables[name] for name in spec.record])
         course = courses[label]
         drive = self.begin(values, run_tolerance(self.description, spec.tolerance, values), start, spec.stop, signals)
@@ -205,7 +236,12 @@ class Runner:
         return np.stack([KEPT[what](recorded) for what in spec.keep], axis=1).ravel()
 
     def begin(
-        self, values: Mapping[str, Any], tolerance: float | None = None, start: float = 0.0, stop: float | None = None, signals: np.ndarray | None = None
+        self,
+        values: Mapping[str, Any],
+        tolerance: float | None = None,
+        start: float = 0.0,
+        stop: float | None = None,
+        signals: np.ndarray | None = None,
     ) -> Callable[[float], None] | None:
         """Initialize a new run with these values. With signals over time: the function that sets them before a step."""
         if self._reused and self.fmu is not None:
@@ -235,7 +271,9 @@ class Runner:
             elif variable.type == "Real":
                 self.fmu.setReal([variable.valueReference], [float(value)])
             else:
-                getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")([variable.valueReference], [_proper(variable, value)])
+                getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")(
+                    [variable.valueReference], [_proper(variable, value)]
+                )
         return rest
 
     def close(self) -> None:
@@ -259,7 +297,12 @@ class Runner:
 
     def _steps(self, course: Course, drive: Callable[[float], None] | None) -> None:
         """Step through the points and read a row at each of them."""
-        read, step, c, last = self._reader(course), self._function("fmi2DoStep", _DO_STEP), self.fmu.component, len(course.steps)
+        read, step, c, last = (
+            self._reader(course),
+            self._function("fmi2DoStep", _DO_STEP),
+            self.fmu.component,
+            len(course.steps),
+        )
         read(0)
         for k, t, h in course.steps:
             if drive is not None:
@@ -274,7 +317,14 @@ class Runner:
         """The same in one call of the compiled engine."""
         grid, references = course.points, course.references
         run = self._function("engine_run", _ENGINE_RUN)
-        reached = run(self.fmu.component, grid.ctypes.data, len(grid), references.ctypes.data, len(references), course.rows.ctypes.data)
+        reached = run(
+            self.fmu.component,
+            grid.ctypes.data,
+            len(grid),
+            references.ctypes.data,
+            len(references),
+            course.rows.ctypes.data,
+        )
         if reached < len(grid):
             raise RunError(f"the step from t = {grid[max(reached - 1, 0)]:g} s failed")
 

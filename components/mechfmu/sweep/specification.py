@@ -37,8 +37,11 @@ else:
 
 METHODS = ("grid", "random", "latin_hypercube", "csv")
 KEPT: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # of signals over a run, a row each
-    "final": lambda s: s[:, -1], "min": lambda s: s.min(axis=1), "max": lambda s: s.max(axis=1), "mean": lambda s: s.mean(axis=1),
-}  # fmt: skip
+    "final": lambda s: s[:, -1],
+    "min": lambda s: s.min(axis=1),
+    "max": lambda s: s.max(axis=1),
+    "mean": lambda s: s.mean(axis=1),
+}
 LARGEST = 100_000_000  # runs
 INPUTS = "inputs"  # the column of the results that names the table of inputs
 
@@ -124,7 +127,12 @@ class Spec:
 
     def _check_table(self, label: str, table: InputTable) -> None:
         lengths = {len(column) for column in table.values()}
-        if "time" not in table or len(lengths) != 1 or 0 in lengths or not all(np.isfinite(np.asarray(c, dtype=float)).all() for c in table.values()):
+        if (
+            "time" not in table
+            or len(lengths) != 1
+            or 0 in lengths
+            or not all(np.isfinite(np.asarray(c, dtype=float)).all() for c in table.values())
+        ):
             raise UserError(f"inputs {label}: must be columns of equally many finite numbers, one of them time")
         if np.any(np.diff(np.asarray(table["time"], dtype=float)) < 0):
             raise UserError(f"inputs {label}: time goes back")
@@ -146,7 +154,11 @@ class Spec:
     @property
     def texts(self) -> dict[str, list[str]]:
         """The values of those that have texts; a case holds the place of the text in this list."""
-        return {name: list(dict.fromkeys(map(str, v))) for name, v in self.varied.items() if not isinstance(v, Range) and len(v) and isinstance(v[0], str)}
+        return {
+            name: list(dict.fromkeys(map(str, v)))
+            for name, v in self.varied.items()
+            if not isinstance(v, Range) and len(v) and isinstance(v[0], str)
+        }
 
     def shown(self, name: str, column: np.ndarray) -> list[str] | np.ndarray:
         """A column of the cases as the user knows it."""
@@ -172,20 +184,32 @@ class Spec:
         if self.method == "csv":
             return np.stack([listed(name) for name in varied], axis=1)
         if self.method == "grid":
-            axes = [v.at(np.linspace(0.0, 1.0, v.count)) if isinstance(v, Range) else listed(name) for name, v in varied.items()]
+            axes = [
+                v.at(np.linspace(0.0, 1.0, v.count)) if isinstance(v, Range) else listed(name)
+                for name, v in varied.items()
+            ]
             return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
         random = np.random.default_rng(self.seed)
         places = random.random((self.count, len(varied)))
-        if self.method == "latin_hypercube":  # in every column one value in each of `count` equal layers; scipy.stats has it, but takes a second to import
+        if (
+            self.method == "latin_hypercube"
+        ):  # in every column one value in each of `count` equal layers; scipy.stats has it, but takes a second to import
             layers = np.tile(np.arange(self.count)[:, None], len(varied))
             places = (random.permuted(layers, axis=0) + places) / self.count
         columns = zip(varied.items(), places.T, strict=True)
-        return np.stack([v.at(c) if isinstance(v, Range) else listed(name)[(c * len(v)).astype(int)] for (name, v), c in columns], axis=1)
+        return np.stack(
+            [v.at(c) if isinstance(v, Range) else listed(name)[(c * len(v)).astype(int)] for (name, v), c in columns],
+            axis=1,
+        )
 
     @property
     def columns(self) -> list[str]:
         """The names of the results: tip.x when only one thing is kept and tip.x is not varied, else tip.x:final, tip.x:max ..."""
-        return [name if len(self.keep) == 1 and name not in self.names else f"{name}:{what}" for name in self.record for what in self.keep]
+        return [
+            name if len(self.keep) == 1 and name not in self.names else f"{name}:{what}"
+            for name in self.record
+            for what in self.keep
+        ]
 
     def identity(self, fmu: bytes) -> str:
         """Equal for sweeps whose results may be put together."""
@@ -213,7 +237,11 @@ def read_spec(file: str | Path) -> Spec:
 
 
 def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
-    run = _section(data, "run", {"stop": float, "step": float, "record": list, "keep": list, "tolerance": float, "inputs": (str, list)})
+    run = _section(
+        data,
+        "run",
+        {"stop": float, "step": float, "record": list, "keep": list, "tolerance": float, "inputs": (str, list)},
+    )
     sample = _section(data, "sample", {"method": str, "count": int, "seed": int, "file": str})
     for name in data:
         if name not in ("run", "sample", "vary", "set"):
@@ -236,10 +264,22 @@ def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
             if tables:
                 raise UserError(f"{file} has a column {INPUTS}: omit {INPUTS} in [run]")
             tables, folder = listed, (folder / file).parent
-    return Spec(vary=vary, set=data.get("set", {}), inputs={name: read_input_table(folder / name) for name in dict.fromkeys(tables)}, **sample, **run)
+    return Spec(
+        vary=vary,
+        set=data.get("set", {}),
+        inputs={name: read_input_table(folder / name) for name in dict.fromkeys(tables)},
+        **sample,
+        **run,
+    )
 
 
-WANTED = {int: "a whole number", float: "a number", str: "a text", list: "a list", (str, list): "a text or a list of texts"}
+WANTED = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    (str, list): "a text or a list of texts",
+}
 
 
 def _section(data: Mapping[str, Any], section: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +305,9 @@ def _values(name: str, value: Any) -> Range | Values:
     if value.get("scale", "linear") not in ("linear", "log"):
         raise UserError(f"[vary] {name}: scale {value['scale']}: must be linear or log")
     numbers = (value["from"], value["to"], value.get("count", 0))
-    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) or not isinstance(numbers[2], int):
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) or not isinstance(
+        numbers[2], int
+    ):
         raise UserError(f"[vary] {name}: from, to and count must be numbers, count a whole one")
     return Range(float(numbers[0]), float(numbers[1]), numbers[2], value.get("scale") == "log")
 

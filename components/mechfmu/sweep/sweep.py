@@ -35,8 +35,10 @@ RESTART = 600  # s, until a cluster that lost all its workers has a new one
 LOSSES = 5  # of workers that had this run, until it is blamed
 
 QUIET = {  # Dask's looks at itself, a hundred times a second, which slow workers down
-    "distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s", "distributed.admin.system-monitor.interval": "10s",
-}  # fmt: skip
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 
 Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
 
@@ -84,7 +86,9 @@ def sweep(
         import distributed  # noqa: F401
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise UserError(f'sweeps need Dask and Parquet, but {error.name} is not there: in the checkout  pip install ".[sweep]"') from None
+        raise UserError(
+            f'sweeps need Dask and Parquet, but {error.name} is not there: in the checkout  pip install ".[sweep]"'
+        ) from None
     if workers is not None and workers < 1:
         raise UserError(f"workers {workers}: must be at least 1")
     if timeout is not None and not (math.isfinite(timeout) and timeout > 0):
@@ -100,7 +104,10 @@ def sweep(
         progress(len(cases) - len(missing), failed)
         if len(missing):
             job = Job(content, engine, spec, timeout)
-            with _cluster(scheduler, workers) as client, contextlib.closing(_compute(client, job, cases, missing)) as chunks:
+            with (
+                _cluster(scheduler, workers) as client,
+                contextlib.closing(_compute(client, job, cases, missing)) as chunks,
+            ):
                 for runs, results, reasons in chunks:
                     write_part(target, spec, runs, cases[runs], results, reasons)
                     for run, reason in zip(runs, reasons, strict=True):
@@ -125,7 +132,14 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         threads = workers or os.cpu_count() or 1
         with (
             dask.config.set(QUIET),
-            LocalCluster(n_workers=1, threads_per_worker=threads, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50, memory_limit=0) as cluster,
+            LocalCluster(
+                n_workers=1,
+                threads_per_worker=threads,
+                processes=False,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
+                memory_limit=0,
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client
@@ -144,7 +158,9 @@ Finished = tuple[np.ndarray, np.ndarray, list[str]]
 def _on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
     from distributed import get_worker
 
-    return run_chunk(job, cases, get_worker().local_directory)  # Dask clears the folder away, also after workers that were killed
+    return run_chunk(
+        job, cases, get_worker().local_directory
+    )  # Dask clears the folder away, also after workers that were killed
 
 
 def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> Generator[Finished, None, None]:
@@ -169,11 +185,15 @@ def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> G
                 if time.monotonic() > give_up:
                     raise UserError(otherwise) from None
             except Exception as error:
-                raise UserError(f"the workers do not understand the sweep, perhaps because their mechfmu is another version: {error}") from None
+                raise UserError(
+                    f"the workers do not understand the sweep, perhaps because their mechfmu is another version: {error}"
+                ) from None
             time.sleep(0.2)
 
     def submit(runs: np.ndarray) -> None:
-        future = client.submit(_on_worker, shared, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}")
+        future = client.submit(
+            _on_worker, shared, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}"
+        )
         under_way[future] = runs
         completed.add(future)
 
@@ -196,7 +216,10 @@ def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> G
             try:
                 results, reasons, seconds = future.result()
             except (KilledWorker, CancelledError):  # its worker died, or all did that had the job
-                shared = send(RESTART, f"the Dask scheduler has had no workers for {RESTART} s; finished runs are kept, the same command goes on")
+                shared = send(
+                    RESTART,
+                    f"the Dask scheduler has had no workers for {RESTART} s; finished runs are kept, the same command goes on",
+                )
                 losses.update(runs.tolist())
                 if len(runs) > 1:
                     again += np.array_split(runs, 2)

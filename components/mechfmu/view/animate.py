@@ -19,9 +19,10 @@ from .plot import refuse_without_screen
 FILMS = (".gif", ".mp4", ".html")
 TRAIL = 1.0  # s of the paths behind what leaves some
 LOOKS: dict[str, dict[str, Any]] = {  # of the lines of a drawing
-    "ground": dict(color="#7b8794", linewidth=1), "outlines": dict(color="#1769aa", linewidth=1.5),
+    "ground": dict(color="#7b8794", linewidth=1),
+    "outlines": dict(color="#1769aa", linewidth=1.5),
     "lines": dict(color="#1769aa", linewidth=4, marker="o", markersize=5, markerfacecolor="white"),
-}  # fmt: skip
+}
 
 
 def refuse_film(file: str | Path) -> None:
@@ -29,10 +30,18 @@ def refuse_film(file: str | Path) -> None:
     if not str(file).endswith(FILMS):
         raise UserError(f"cannot animate into {file}: the file must end in {' or '.join(FILMS)}")
     if str(file).endswith(".mp4") and not FFMpegWriter.isAvailable():
-        raise UserError(f"cannot animate into {file}: mp4 needs the program ffmpeg, which was not found; .html and .gif need nothing")
+        raise UserError(
+            f"cannot animate into {file}: mp4 needs the program ffmpeg, which was not found; .html and .gif need nothing"
+        )
 
 
-def animate(result: Result, file: str | Path | None = None, fps: float = 25.0, speed: float = 1.0, signals: Sequence[str] | None = None) -> Any:
+def animate(
+    result: Result,
+    file: str | Path | None = None,
+    fps: float = 25.0,
+    speed: float = 1.0,
+    signals: Sequence[str] | None = None,
+) -> Any:
     """The animation of a result, `speed` times real time, saved to `file` or shown: the film, or the path of a page."""
     if file is None:
         refuse_without_screen()
@@ -65,7 +74,9 @@ def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> 
     pictures = [{part: joined(getattr(d, part), d.dimension)[:, flat] for part in LOOKS} for d in drawings]
     traced = np.array([d.trail_points for d in drawings])[:, :, flat]
 
-    everything = np.concatenate([np.reshape(traced, (-1, 2)), *(points for picture in pictures for points in picture.values())])
+    everything = np.concatenate(
+        [np.reshape(traced, (-1, 2)), *(points for picture in pictures for points in picture.values())]
+    )
     low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
     margin = 0.08 * max(*(high - low), 1e-3)
     width, height = high - low + 2 * margin
@@ -93,7 +104,11 @@ def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> 
         plt.show()
         return film
     even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # the usual encoding of colours works on blocks of 2 x 2 pixels
-    writer = PillowWriter(fps=round(fps)) if str(file).endswith(".gif") else FFMpegWriter(fps=round(fps), extra_args=["-vf", even, "-pix_fmt", "yuv420p"])
+    writer = (
+        PillowWriter(fps=round(fps))
+        if str(file).endswith(".gif")
+        else FFMpegWriter(fps=round(fps), extra_args=["-vf", even, "-pix_fmt", "yuv420p"])
+    )
     try:
         with whole(Path(file)) as target:
             film.save(target, writer=writer, dpi=72 if str(file).endswith(".gif") else 120)

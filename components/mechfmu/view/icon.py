@@ -11,9 +11,10 @@ from ..model import Mechanism
 from ..simulation.simulate import simulate_mechanism
 
 BLOCK = (  # a controller has nothing to draw: a block with a signal in and out
-    (np.array([0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])), (np.array([-0.6, 0.0]), np.array([0.5, 0.5])),
+    (np.array([0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])),
+    (np.array([-0.6, 0.0]), np.array([0.5, 0.5])),
     (np.array([1.0, 1.6]), np.array([0.5, 0.5])),
-)  # fmt: skip
+)
 
 
 def draw_icon(mechanism: Mechanism) -> Path:
@@ -22,7 +23,9 @@ def draw_icon(mechanism: Mechanism) -> Path:
     figure = plt.figure(figsize=(0.96, 0.96), dpi=100)
     axes = figure.add_axes((0.06, 0.06, 0.88, 0.88))
     for x, y in mechanism.strokes(result.at(-1)) or BLOCK:
-        axes.plot(x, y, "-o", color="#1769aa", linewidth=3, markersize=4, markerfacecolor="white", solid_capstyle="round")
+        axes.plot(
+            x, y, "-o", color="#1769aa", linewidth=3, markersize=4, markerfacecolor="white", solid_capstyle="round"
+        )
     axes.set_aspect("equal")
     axes.axis("off")
     file = mechanism.folder / "icon.png"

@@ -29,7 +29,11 @@ UNPACK = """<script>
 def html_of(result: Result) -> str:
     """One plot, and the player where the mechanism can be drawn and is not too large for a notebook."""
     plot = base64.b64encode(picture(result, PANELS)).decode() if result.names else ""
-    shown = f'<img alt="{escape(result.title)}" style="max-width: 100%; width: 720px" src="data:image/png;base64,{plot}">' if plot else ""
+    shown = (
+        f'<img alt="{escape(result.title)}" style="max-width: 100%; width: 720px" src="data:image/png;base64,{plot}">'
+        if plot
+        else ""
+    )
     return f"<div><div>{escape(repr(result))}</div>{shown}{_player(result)}</div>"
 
 

@@ -31,13 +31,19 @@ BASE_COLOUR = "#8a96a3"
 
 
 def player_page(
-    result: Result, signals: Sequence[str] | None = None, speed: float = 1.0, frames_at_most: int = FRAMES_AT_MOST, numbers_at_most: int = NUMBERS_AT_MOST
+    result: Result,
+    signals: Sequence[str] | None = None,
+    speed: float = 1.0,
+    frames_at_most: int = FRAMES_AT_MOST,
+    numbers_at_most: int = NUMBERS_AT_MOST,
 ) -> str:
     """The page. signals: what is plotted beside the drawing at first (default: the energies and the first few signals)."""
     assert result.mechanism is not None
     first = result.mechanism.drawing(result.at(0))
     numbers = (
-        sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground)) + 12 * len(first.solids) + 6 * (len(first.arrows) + len(first.moments))
+        sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground))
+        + 12 * len(first.solids)
+        + 6 * (len(first.arrows) + len(first.moments))
     )
     count = int(min(len(result.t), frames_at_most, max(2, numbers_at_most // max(numbers, 1))))
     frames = np.unique(np.linspace(0, len(result.t) - 1, count).round().astype(int))
@@ -45,10 +51,15 @@ def player_page(
     data = {"speed": speed, "leastSpan": 100 * LEAST_SPAN, "times": _packed(result.t[frames], np.float64)}
     data |= {**_scenery(drawings), **_signals(result, frames, signals)}
     return Template((HERE / "player.html").read_text(encoding="utf-8")).substitute(
-        title=escape(result.title), subtitle=escape(result.mechanism.title), plotly=get_plotlyjs(),
-        style=(HERE / "player.css").read_text(encoding="utf-8"), script=(HERE / "player.js").read_text(encoding="utf-8"),
-        data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),  # no name may end the script element
-    )  # fmt: skip
+        title=escape(result.title),
+        subtitle=escape(result.mechanism.title),
+        plotly=get_plotlyjs(),
+        style=(HERE / "player.css").read_text(encoding="utf-8"),
+        script=(HERE / "player.js").read_text(encoding="utf-8"),
+        data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace(
+            "<", "\\u003c"
+        ),  # no name may end the script element
+    )
 
 
 def _packed(numbers: Any, kind: type = np.float32) -> str:
@@ -58,21 +69,35 @@ def _packed(numbers: Any, kind: type = np.float32) -> str:
 def _scenery(drawings: Sequence[Drawing]) -> dict[str, Any]:
     """All that moves on the stage, and how much room it takes."""
     first, dimension = drawings[0], drawings[0].dimension
-    lines, outlines, ground = ([joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "ground"))
+    lines, outlines, ground = (
+        [joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "ground")
+    )
     traced = np.array([d.trail_points for d in drawings], dtype=float).reshape(len(drawings), -1, dimension)
-    poses = np.array([[(*np.ravel(s.rotation), *s.position) for s in d.solids] for d in drawings], dtype=float).reshape(len(drawings), len(first.solids), 12)
+    poses = np.array([[(*np.ravel(s.rotation), *s.position) for s in d.solids] for d in drawings], dtype=float).reshape(
+        len(drawings), len(first.solids), 12
+    )
     meshes = [mesh(solid) for solid in first.solids]
-    corners = [np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), v) + poses[:, s, None, 9:] for s, (v, _, _) in enumerate(meshes)]
-    frames = [np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))]
+    corners = [
+        np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), v) + poses[:, s, None, 9:]
+        for s, (v, _, _) in enumerate(meshes)
+    ]
+    frames = [
+        np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))
+    ]
     surroundings = [traced.reshape(-1, dimension), *ground]
     span = max(_extent(np.concatenate([*frames, *surroundings])), 1e-3)
-    size = min(span, max(2 * max(_extent(frame) for frame in frames), 1e-3))  # arrows fit the mechanism, even when it goes far
+    size = min(
+        span, max(2 * max(_extent(frame) for frame in frames), 1e-3)
+    )  # arrows fit the mechanism, even when it goes far
 
     arrows, tips, force_note = _arrows(drawings, size)
     moments, moment_note = _moments(drawings)
     everything = np.concatenate([*frames, *surroundings, tips])
     low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
-    middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.08, (0.12 if dimension == 2 else 0.3) * span)  # no axis squeezed to nothing
+    middle, half = (
+        (low + high) / 2,
+        np.maximum((high - low) / 2 * 1.08, (0.12 if dimension == 2 else 0.3) * span),
+    )  # no axis squeezed to nothing
     floor = np.where(np.arange(dimension) == 2, low, middle - half)  # the floor of a scene is where its lowest point is
     return {
         "dimension": dimension, "low": floor.tolist(), "high": (middle + half).tolist(), "size": size,
@@ -87,7 +112,9 @@ def _scenery(drawings: Sequence[Drawing]) -> dict[str, Any]:
 def _arrows(drawings: Sequence[Drawing], size: float) -> tuple[dict[str, Any], np.ndarray, str]:
     """The forces that are ever there, the points of their arrows where they are of usual length, and how long one is for its force."""
     kinds, dimension = [a.kind for a in drawings[0].arrows], drawings[0].dimension
-    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float).reshape(len(drawings), len(kinds), dimension)
+    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float).reshape(
+        len(drawings), len(kinds), dimension
+    )
     places = np.array([[a.at for a in d.arrows] for d in drawings], dtype=float).reshape(forces.shape)
     sizes = np.linalg.norm(forces, axis=2)
     scale = LONGEST_ARROW * size / _usual(sizes)  # m per N
@@ -103,8 +130,12 @@ def _arrows(drawings: Sequence[Drawing], size: float) -> tuple[dict[str, Any], n
 def _moments(drawings: Sequence[Drawing]) -> tuple[dict[str, Any], str]:
     """The moments that are ever there, each as an angle about its axis, and which angle stands for which moment."""
     count, dimension = len(drawings[0].moments), drawings[0].dimension
-    moments = np.array([[np.atleast_1d(m.moment) for m in d.moments] for d in drawings], dtype=float).reshape(len(drawings), count, 1 if dimension == 2 else 3)
-    places = np.array([[m.at for m in d.moments] for d in drawings], dtype=float).reshape(len(drawings), count, dimension)
+    moments = np.array([[np.atleast_1d(m.moment) for m in d.moments] for d in drawings], dtype=float).reshape(
+        len(drawings), count, 1 if dimension == 2 else 3
+    )
+    places = np.array([[m.at for m in d.moments] for d in drawings], dtype=float).reshape(
+        len(drawings), count, dimension
+    )
     sizes = np.linalg.norm(moments, axis=2)
     scale = LONGEST_ARC / _usual(sizes)  # rad per N m
     kept = [n for n in range(count) if np.any(sizes[:, n])]
@@ -156,13 +187,20 @@ def mesh(solid: Solid) -> tuple[np.ndarray, list[tuple[int, ...]], list[list[int
     turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
     around, up = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1), np.array([0.0, 0.0, 1.0])
     if solid.kind == "box":
-        rings = [np.array(solid.size) / 2 * [[x, y, z] for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))] for z in (-1, 1)]
+        rings = [
+            np.array(solid.size) / 2 * [[x, y, z] for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))] for z in (-1, 1)
+        ]
     elif solid.kind == "cylinder":
         rings = [solid.size[0] * around + z * solid.size[1] / 2 * up for z in (-1, 1)]
     else:
-        rings = [solid.size[0] * (np.cos(b) * around + np.sin(b) * up) for b in np.linspace(-np.pi / 2 + 0.1, np.pi / 2 - 0.1, 11)]
+        rings = [
+            solid.size[0] * (np.cos(b) * around + np.sin(b) * up)
+            for b in np.linspace(-np.pi / 2 + 0.1, np.pi / 2 - 0.1, 11)
+        ]
     n, last = len(rings[0]), (len(rings) - 1) * len(rings[0])
-    vertices = np.concatenate([*rings, [rings[0].mean(axis=0), rings[-1].mean(axis=0)]])  # the last two close it below and above
+    vertices = np.concatenate(
+        [*rings, [rings[0].mean(axis=0), rings[-1].mean(axis=0)]]
+    )  # the last two close it below and above
     faces: list[tuple[int, ...]] = []
     for k in range(n):
         m = (k + 1) % n
@@ -178,7 +216,9 @@ def _signals(result: Result, frames: np.ndarray, chosen: Sequence[str] | None) -
     for name in chosen or ():
         result[name]  # refuses an unknown name
     energies = [n for n in result.names if n.endswith(ENERGIES)]
-    others = sorted((n for n in result.names if "energy." not in n), key=lambda n: not result.shown[n].unit)  # quaternions say little to the eye
+    others = sorted(
+        (n for n in result.names if "energy." not in n), key=lambda n: not result.shown[n].unit
+    )  # quaternions say little to the eye
     shown = list(chosen) if chosen else [*energies, *others[:CURVES]]
     kept = list(dict.fromkeys([*shown, *energies, *result.names]))[: max(SIGNALS_AT_MOST, len(shown))]
     found = []

@@ -33,8 +33,16 @@ def plot(result: Result, names: Sequence[str] | None = None, file: str | Path | 
     if not panels:
         raise UserError("there is nothing to plot: the result has no signals")
     missing = not names and not_drawn(result)
-    title = f"{result.title} ({len(result.names) - len(missing)} of {len(result.names)} signals)" if missing else result.title
-    return _page(result, panels, title, Path(file)) if file is not None and str(file).endswith(".html") else _picture(result, panels, title, file)
+    title = (
+        f"{result.title} ({len(result.names) - len(missing)} of {len(result.names)} signals)"
+        if missing
+        else result.title
+    )
+    return (
+        _page(result, panels, title, Path(file))
+        if file is not None and str(file).endswith(".html")
+        else _picture(result, panels, title, file)
+    )
 
 
 def picture(result: Result, panels: int) -> bytes:
@@ -63,8 +71,14 @@ def _panels(result: Result, names: Sequence[str] | None) -> Panels:
         result[name]  # refuses an unknown name
         units.setdefault(result.shown[name].unit, []).append(name)
     if names:
-        return [(unit, curves[i : i + CURVES_AT_MOST], 0) for unit, curves in units.items() for i in range(0, len(curves), CURVES_AT_MOST)]
-    return [(unit, curves[:CURVES_AT_MOST], len(curves[CURVES_AT_MOST:])) for unit, curves in units.items()][:PANELS_AT_MOST]
+        return [
+            (unit, curves[i : i + CURVES_AT_MOST], 0)
+            for unit, curves in units.items()
+            for i in range(0, len(curves), CURVES_AT_MOST)
+        ]
+    return [(unit, curves[:CURVES_AT_MOST], len(curves[CURVES_AT_MOST:])) for unit, curves in units.items()][
+        :PANELS_AT_MOST
+    ]
 
 
 def least_range(curves: Sequence[np.ndarray]) -> tuple[float, float] | None:
@@ -83,7 +97,9 @@ def _shown(result: Result, name: str) -> np.ndarray:
 
 
 def _picture(result: Result, panels: Panels, title: str, file: str | Path | io.BytesIO | None) -> Any:
-    figure, all_axes = plt.subplots(len(panels), 1, sharex=True, figsize=(9, 1.2 + 1.9 * len(panels)), squeeze=False, layout="constrained")
+    figure, all_axes = plt.subplots(
+        len(panels), 1, sharex=True, figsize=(9, 1.2 + 1.9 * len(panels)), squeeze=False, layout="constrained"
+    )
     for axes, (unit, curves, more) in zip(all_axes[:, 0], panels, strict=True):
         for name, colour in zip(curves, COLOURS, strict=False):
             axes.plot(result.t, _shown(result, name), label=name, color=colour, linewidth=1.2)
@@ -91,7 +107,14 @@ def _picture(result: Result, panels: Panels, title: str, file: str | Path | io.B
         axes.ticklabel_format(axis="y", useOffset=False)
         axes.set_ylabel(f"[{unit or '1'}]")
         axes.grid(alpha=0.3)
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, frameon=False, title=f"and {more} more" if more else None, title_fontsize=7)
+        axes.legend(
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            fontsize=7,
+            frameon=False,
+            title=f"and {more} more" if more else None,
+            title_fontsize=7,
+        )
     all_axes[-1, 0].set_xlabel("time [s]")
     all_axes[0, 0].set_title(title)
     return finish(figure, file)
@@ -121,8 +144,12 @@ def _page(result: Result, panels: Panels, title: str, file: Path) -> Any:
         legend = "legend" if row == 1 else f"legend{row}"
         for k, name in enumerate(curves):
             line = dict(color=COLOURS[k], width=1.6, simplify=False)
-            figure.add_scatter(x=result.t, y=_shown(result, name), name=name, mode="lines", line=line, legend=legend, row=row, col=1)
-        figure.update_yaxes(title_text=f"[{unit or '1'}]", range=least_range([_shown(result, name) for name in curves]), row=row, col=1)
+            figure.add_scatter(
+                x=result.t, y=_shown(result, name), name=name, mode="lines", line=line, legend=legend, row=row, col=1
+            )
+        figure.update_yaxes(
+            title_text=f"[{unit or '1'}]", range=least_range([_shown(result, name) for name in curves]), row=row, col=1
+        )
         top = figure.layout[f"yaxis{row if row > 1 else ''}"].domain[1]
         count = dict(text=f"{len(curves)} of {len(curves) + more}" if more else "", font_size=11)
         figure.update_layout({legend: dict(x=1.01, y=top, yanchor="top", tracegroupgap=0, font_size=11, title=count)})
@@ -134,7 +161,12 @@ def _page(result: Result, panels: Panels, title: str, file: Path) -> Any:
         title=dict(text=title, font=dict(size=18, color="#1f2933")), font=font, hovermode="x", plot_bgcolor="#fff", paper_bgcolor="#fff",
         height=150 + 210 * len(panels), margin=dict(l=70, r=20, t=60, b=50), showlegend=True,
     )  # fmt: skip
-    config = dict(responsive=True, displaylogo=False, plotlyServerURL="", modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"])
+    config = dict(
+        responsive=True,
+        displaylogo=False,
+        plotlyServerURL="",
+        modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"],
+    )
     with whole(file) as target:
         figure.write_html(target, config=config, include_plotlyjs=True, div_id="plot")
     return figure

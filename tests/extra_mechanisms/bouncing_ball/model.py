@@ -49,7 +49,9 @@ class BouncingBall(Mechanism):
 
     def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
         x, d = self.table.x(x), self.table.d(d)
-        return self.table.x.pack(y=0.0 * x.y, v=-self.options["restitution"] * x.v), self.table.d.pack(count=d.count + 1.0)
+        return self.table.x.pack(y=0.0 * x.y, v=-self.options["restitution"] * x.v), self.table.d.pack(
+            count=d.count + 1.0
+        )
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         return [(np.array([0.0, 0.0]), np.array([0.0, value("ball.height")]))]

@@ -22,7 +22,7 @@ from helpers.cart_cases import (
     scenario_inputs,
     scenario_objects,
     starts,
-)  # fmt: skip
+)
 from helpers.cart_controller_cases import CART, EXACT, GAINS, GUIDANCE, LOOP, SCENARIOS, VALUES, case_inputs, close
 from helpers.chains import off_by
 from helpers.published_field import published
@@ -56,12 +56,8 @@ from mechfmu.simulation.engines import NAMES, make_instance
 G, K = golden_guidance(), default_constants()
 
 
-
-
 def controller_of(case: dict) -> CartController:
     return CartController(front=case["mode"], obstacles=len(SCENARIOS[case["scenario"]]["obstacles"]))
-
-
 
 
 # --- golden data ------------------------------------------------------------------------------------------------------------
@@ -81,7 +77,10 @@ def test_values(name: str) -> None:
             assert close([found["constraint.z_x"], found["constraint.z_y"]], case["z"])
             continue
         assert close([found[n] for n in REQUESTED], case["torque_min_norm"])
-        assert close([found["constraint.z"], found["constraint.theta3"], found["front.speed_desired"]], [case["z"], case["theta3"], case["w_desired"]])
+        assert close(
+            [found["constraint.z"], found["constraint.theta3"], found["front.speed_desired"]],
+            [case["z"], case["theta3"], case["w_desired"]],
+        )
         other = evaluated(controller_of(case), case_inputs(case) | {"constraint.allocation": "zero_side_load"}, name)
         assert close([other[n] for n in REQUESTED], case["torque_zero_side_load"])
     assert near > 35
@@ -90,12 +89,23 @@ def test_values(name: str) -> None:
 def test_ten_seconds_of_the_closed_loop() -> None:
     samples = LOOP["samples"]
     found = golden_loop().run(np.array([s["t"] for s in samples]), CART_SOLVER)
-    for names, key, signals in ((Q, "q", found.plant), (NU["rigid"], "nu", found.plant), (TORQUES, "torque", found.control),
-                                (("guidance.velocity_x", "guidance.velocity_y"), "F", found.control),
-                                (("clearance[1]", "clearance[2]"), "clearance", found.control)):  # fmt: skip
-        assert np.max(np.abs(np.array([signals[n] for n in names]).T - np.array([s[key] for s in samples]))) < CART_TRAJECTORY, key
-    for name, key, signals in (("constraint.y", "y", found.control), ("constraint.y_rate", "ydot", found.control), ("constraint.z", "z", found.control),
-                               ("energy.input", "work", found.plant)):  # fmt: skip
+    for names, key, signals in (
+        (Q, "q", found.plant),
+        (NU["rigid"], "nu", found.plant),
+        (TORQUES, "torque", found.control),
+        (("guidance.velocity_x", "guidance.velocity_y"), "F", found.control),
+        (("clearance[1]", "clearance[2]"), "clearance", found.control),
+    ):
+        assert (
+            np.max(np.abs(np.array([signals[n] for n in names]).T - np.array([s[key] for s in samples])))
+            < CART_TRAJECTORY
+        ), key
+    for name, key, signals in (
+        ("constraint.y", "y", found.control),
+        ("constraint.y_rate", "ydot", found.control),
+        ("constraint.z", "z", found.control),
+        ("energy.input", "work", found.plant),
+    ):
         assert np.max(np.abs(signals[name] - np.array([s[key] for s in samples]))) < CART_TRAJECTORY, key
 
 
@@ -128,7 +138,9 @@ def test_energy_balance_of_the_closed_loop() -> None:
     loop = golden_loop()
     found = loop.run(TIMES, CART_SOLVER)
     kinetic = loop.plant.table.by_name["energy.kinetic"].index
-    energy = np.array([loop._plant.outputs(t, x, loop.d, loop.u, loop.p)[kinetic] for t, x in zip(TIMES, found.x.T, strict=True)])
+    energy = np.array(
+        [loop._plant.outputs(t, x, loop.d, loop.u, loop.p)[kinetic] for t, x in zip(TIMES, found.x.T, strict=True)]
+    )
     balance = energy - found.plant["energy.input"]
     assert np.ptp(balance) < CART_ENERGY * np.max(energy) * 10  # torques that vary in time, integrated at CART_SOLVER
 
@@ -215,7 +227,9 @@ def test_without_side_load_the_free_plant_moves_like_the_rigid_one() -> None:
 # --- symmetries -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", [c for c in VALUES["cases"] if c["eps_s"] > 0 or c["mode"] == "free"][::7], ids=lambda c: f"{c['mode']}")
+@pytest.mark.parametrize(
+    "case", [c for c in VALUES["cases"] if c["eps_s"] > 0 or c["mode"] == "free"][::7], ids=lambda c: f"{c['mode']}"
+)
 def test_torques_do_not_change_when_the_world_is_turned_and_moved(case: dict) -> None:
     inputs, controller = case_inputs(case), controller_of(case)
     turn, sx, sy = 2.1, 3.0, -5.0
@@ -226,7 +240,11 @@ def test_torques_do_not_change_when_the_world_is_turned_and_moved(case: dict) ->
         ("target.x", "target.y", 1),
         ("target.velocity_x", "target.velocity_y", 0),
         ("pose.velocity_x", "pose.velocity_y", 0),
-    ] + [(f"obstacle[{i}].{a}x", f"obstacle[{i}].{a}y", a == "") for i in range(1, controller.count + 1) for a in ("", "velocity_")]:
+    ] + [
+        (f"obstacle[{i}].{a}x", f"obstacle[{i}].{a}y", a == "")
+        for i in range(1, controller.count + 1)
+        for a in ("", "velocity_")
+    ]:
         if x in inputs:
             image[x], image[y] = c * inputs[x] - s * inputs[y] + shift * sx, s * inputs[x] + c * inputs[y] + shift * sy
     for name in ("pose.heading", *(f"obstacle[{i}].angle" for i in range(1, controller.count + 1))):
@@ -236,15 +254,31 @@ def test_torques_do_not_change_when_the_world_is_turned_and_moved(case: dict) ->
         assert abs(here[name] - there[name]) < SYMMETRY * max(1.0, abs(here[name])), name
 
 
-@pytest.mark.parametrize("case", [c for c in VALUES["cases"] if c["eps_s"] > 0 or c["mode"] == "free"][::7], ids=lambda c: f"{c['mode']}")
+@pytest.mark.parametrize(
+    "case", [c for c in VALUES["cases"] if c["eps_s"] > 0 or c["mode"] == "free"][::7], ids=lambda c: f"{c['mode']}"
+)
 def test_mirror(case: dict) -> None:
     inputs, controller = case_inputs(case), controller_of(case)
-    flipped = ("pose.y", "steering.angle", "pose.heading", "steering.rate", "pose.velocity_y", "target.y", "target.velocity_y")
-    flipped += tuple(f"obstacle[{i}].{n}" for i in range(1, controller.count + 1) for n in ("y", "velocity_y", "angle", "rotation_rate", "side"))
+    flipped = (
+        "pose.y",
+        "steering.angle",
+        "pose.heading",
+        "steering.rate",
+        "pose.velocity_y",
+        "target.y",
+        "target.velocity_y",
+    )
+    flipped += tuple(
+        f"obstacle[{i}].{n}"
+        for i in range(1, controller.count + 1)
+        for n in ("y", "velocity_y", "angle", "rotation_rate", "side")
+    )
     image = {name: -value if name in flipped else value for name, value in inputs.items()}
     here, there = evaluated(controller, inputs), evaluated(controller, image)
     wanted = [here[REQUESTED[1]], here[REQUESTED[0]], -here[REQUESTED[2]], -here["constraint.y"]]
-    assert np.max(np.abs(np.array([there[n] for n in (*REQUESTED, "constraint.y")]) - wanted)) < SYMMETRY * max(1.0, np.max(np.abs(wanted)))
+    assert np.max(np.abs(np.array([there[n] for n in (*REQUESTED, "constraint.y")]) - wanted)) < SYMMETRY * max(
+        1.0, np.max(np.abs(wanted))
+    )
 
 
 # --- singular situations, flags, limits -------------------------------------------------------------------------------------
@@ -252,7 +286,15 @@ def test_mirror(case: dict) -> None:
 
 def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
     """A static target reached: exact steering torque grows without bound, damped it does not; the flag tells."""
-    still = {"target.velocity_x": 0.0, "target.x": -4.5, "target.y": 2.0, "pose.x": -4.5 + 1e-6, "pose.y": 2.0, "steering.rate": 0.3, "front.speed": 0.05}
+    still = {
+        "target.velocity_x": 0.0,
+        "target.x": -4.5,
+        "target.y": 2.0,
+        "pose.x": -4.5 + 1e-6,
+        "pose.y": 2.0,
+        "steering.rate": 0.3,
+        "front.speed": 0.05,
+    }
     exact, soft = (evaluated(CartController(), still | {"constraint.damping": es} | LIMITLESS) for es in (0.0, 0.03))
     assert abs(exact["steering.torque"]) > 50.0
     assert abs(soft["steering.torque"]) < 5.0
@@ -262,7 +304,13 @@ def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
 def test_a_front_wheel_across_turns_by_itself() -> None:
     """Steering 90 degrees off with y != 0: theta3 = 0. The damped law leaves it, and the target is reached; driving backwards turns the cart round."""
     for heading, steering in ((0.0, np.pi / 2), (np.pi, 0.0)):
-        start = {"pose.x_start": -5.0, "pose.y_start": 2.0, "pose.heading_start": heading, "steering.angle_start": steering, "front.speed_start": 0.0}
+        start = {
+            "pose.x_start": -5.0,
+            "pose.y_start": 2.0,
+            "pose.heading_start": heading,
+            "steering.angle_start": steering,
+            "front.speed_start": 0.0,
+        }
         found = Loop(SCENARIOS[0], start, GUIDANCE).run(np.linspace(0.0, 25.0, 51), 1e-8)
         assert np.hypot(found.plant["pose.x"][-1] + 2.5, found.plant["pose.y"][-1]) < 0.01
         assert np.min(found.control["clearance_min"]) > 0.0
@@ -273,14 +321,25 @@ def test_limits_and_their_flag() -> None:
     inputs = case_inputs(case) | {"limit.wheel_torque": 2.0, "limit.steering_torque": 0.1}
     found = evaluated(controller_of(case), inputs)
     assert close([found[n] for n in REQUESTED], case["torque_min_norm"])
-    assert [found[n] for n in TORQUES] == [float(np.clip(found[n], -limit, limit)) for n, limit in zip(REQUESTED, (2.0, 2.0, 0.1), strict=True)]
+    assert [found[n] for n in TORQUES] == [
+        float(np.clip(found[n], -limit, limit)) for n, limit in zip(REQUESTED, (2.0, 2.0, 0.1), strict=True)
+    ]
     assert found["saturated"] == 1.0
     assert evaluated(controller_of(case), case_inputs(case))["saturated"] == 0.0
 
 
 def flags(**changes: float) -> set[str]:
-    names = ("inside_obstacle", "overlapping_obstacles", "target_blocked", "steering_degraded", "saturated", "influence_short")
-    found = evaluated(CartController(), {"guidance.influence": 0.6} | {k.replace("__", "."): v for k, v in changes.items()})
+    names = (
+        "inside_obstacle",
+        "overlapping_obstacles",
+        "target_blocked",
+        "steering_degraded",
+        "saturated",
+        "influence_short",
+    )
+    found = evaluated(
+        CartController(), {"guidance.influence": 0.6} | {k.replace("__", "."): v for k, v in changes.items()}
+    )
     return {n for n in names if found[n] == 1.0}
 
 
@@ -297,9 +356,13 @@ def test_flags() -> None:
 def test_the_footprint_inflates_the_obstacles() -> None:
     wide = evaluated(CartController(), {"guidance.footprint": 0.4})
     b0 = np.sqrt(0.5)
-    grown = {f"obstacle[1].semi_axis_{n}": np.sqrt((1 + 0.4 / b0) * (v**2 + 0.4 * b0)) for n, v in (("a", 1.0), ("b", 0.5))}
+    grown = {
+        f"obstacle[1].semi_axis_{n}": np.sqrt((1 + 0.4 / b0) * (v**2 + 0.4 * b0)) for n, v in (("a", 1.0), ("b", 0.5))
+    }
     b0 = np.sqrt(1.5)
-    grown |= {f"obstacle[2].semi_axis_{n}": np.sqrt((1 + 0.4 / b0) * (v**2 + 0.4 * b0)) for n, v in (("a", 2.0), ("b", 0.75))}
+    grown |= {
+        f"obstacle[2].semi_axis_{n}": np.sqrt((1 + 0.4 / b0) * (v**2 + 0.4 * b0)) for n, v in (("a", 2.0), ("b", 0.75))
+    }
     for name, value in evaluated(CartController(), grown).items():
         assert wide[name] == pytest.approx(value, abs=ROUNDING), name
 
@@ -307,17 +370,32 @@ def test_the_footprint_inflates_the_obstacles() -> None:
 def test_the_published_guidance_as_an_option() -> None:
     """The same law on the article's field: its velocity is passed on, and the cart gets stuck where the safe field does not."""
     found = evaluated(CartController(guidance="article"), {})
-    assert [found["guidance.velocity_x"], found["guidance.velocity_y"]] == pytest.approx(list(published(-4.5, 0.8, 0.0)), rel=1e-9)
+    assert [found["guidance.velocity_x"], found["guidance.velocity_y"]] == pytest.approx(
+        list(published(-4.5, 0.8, 0.0)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(
-    "options", ({"obstacles": 5}, {"front": "free", "obstacles": 3}, {"guidance": "article"}, {"guidance": "article", "front": "free"}), ids=str
+    "options",
+    (
+        {"obstacles": 5},
+        {"front": "free", "obstacles": 3},
+        {"guidance": "article"},
+        {"guidance": "article", "front": "free"},
+    ),
+    ids=str,
 )
 def test_engines_agree(options: dict) -> None:
     random = np.random.default_rng(5)
     controller = CartController(**options)
-    inputs = {s.name: s.start + random.uniform(-0.1, 0.1) for s in controller.table.of("input") if not s.name.endswith(("active", "side"))}
-    plain, *others = (evaluated(controller, inputs, name) for name in (NAMES if controller.count == 2 else ("numpy", "casadi")))
+    inputs = {
+        s.name: s.start + random.uniform(-0.1, 0.1)
+        for s in controller.table.of("input")
+        if not s.name.endswith(("active", "side"))
+    }
+    plain, *others = (
+        evaluated(controller, inputs, name) for name in (NAMES if controller.count == 2 else ("numpy", "casadi"))
+    )
     for name, value in plain.items():
         for other in others:
             assert abs(other[name] - value) < CONTROLLER * max(1.0, abs(value)), name
@@ -339,7 +417,9 @@ class FreeLoop:
     def rates(self, t: float, s: np.ndarray) -> np.ndarray:
         q, nu = s[:4], s[4:]
         u = self.law(self.program(t), q, nu)
-        return np.concatenate([[*pose_rates(q[3], nu[0], nu[1], K), nu[2], nu[1]], free_accelerations(q[2], *nu, Drive(*u), 0.0, K)])
+        return np.concatenate(
+            [[*pose_rates(q[3], nu[0], nu[1], K), nu[2], nu[1]], free_accelerations(q[2], *nu, Drive(*u), 0.0, K)]
+        )
 
     def error(self, stop: float = 0.5) -> float:
         """The largest difference of the violations from exp(A t) p(0)."""
@@ -364,7 +444,9 @@ def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
 
     def forgets_heading(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (a, R) = program.violation(q, nu, 0.0), equations(q, nu)
-        still = Program(lambda q, nu: np.stack([*pose_rates(q[3], nu[0], nu[1], K), nu[2], 0.0 * nu[1]]), program.phi, program.psi).violation(q, nu, 0.0)
+        still = Program(
+            lambda q, nu: np.stack([*pose_rates(q[3], nu[0], nu[1], K), nu[2], 0.0 * nu[1]]), program.phi, program.psi
+        ).violation(q, nu, 0.0)
         Theta = np.concatenate([still.Theta[:1], v.Theta[1:]])
         return np.linalg.solve(Theta @ R, program.wanted(v) - v.s - Theta @ a)
 
@@ -377,7 +459,9 @@ def test_erratum_4_forces_without_an_actuator() -> None:
 
     def drops_forces(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (Mr, br, B) = program.violation(q, nu, 0.0), free_equations(q[2], *nu, K)
-        article = np.column_stack([B[:, 0], B[:, 1], v.Theta[0]])  # the third input: a multiplier along the first row of Theta
+        article = np.column_stack(
+            [B[:, 0], B[:, 1], v.Theta[0]]
+        )  # the third input: a multiplier along the first row of Theta
         a, R = response(Mr, br, article)
         M1, M2, multiplier = np.linalg.solve(v.Theta @ R, program.wanted(v) - v.s - v.Theta @ a)
         return np.array([M1, M2, v.Theta[0, 2] * multiplier])
@@ -393,7 +477,9 @@ def test_erratum_5_the_decay_needs_four_components() -> None:
     last = {}
     for k0 in (16.0, 0.0):
         loop = golden_loop("free", **EXACT)
-        loop.x[loop.plant.table.by_name["steering.angle"].index] = np.arctan2(K.L / K.l2 * Fy, Fx) + 0.1  # near the program, where y = 0
+        loop.x[loop.plant.table.by_name["steering.angle"].index] = (
+            np.arctan2(K.L / K.l2 * Fy, Fx) + 0.1
+        )  # near the program, where y = 0
         loop.pc[loop.controller.table.by_name["constraint.k0"].index] = k0
         last[k0] = loop.run(times).control["constraint.y"][-4:]
     assert np.max(np.abs(last[16.0])) < 1e-3
@@ -412,12 +498,16 @@ def test_erratum_6_off_the_program_the_free_front_wheel_skids() -> None:
 
 
 @pytest.mark.parametrize("engine", ("casadi", "c"))
-@pytest.mark.parametrize(("changes", "reason"), (
-    ({"pose.x": -2.2, "pose.y": 0.1}, "the cart starts inside an obstacle"),
-    ({"guidance.footprint": 3.0}, "the cart starts inside an obstacle"),
-    ({"obstacle[2].x": -1.0, "obstacle[2].y": 0.9}, "two obstacles overlap"),
-    ({"target.x": 1.0, "target.y": 1.4}, "the target is inside an obstacle"),
-), ids=("start", "footprint", "overlap", "target"))  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    (
+        ({"pose.x": -2.2, "pose.y": 0.1}, "the cart starts inside an obstacle"),
+        ({"guidance.footprint": 3.0}, "the cart starts inside an obstacle"),
+        ({"obstacle[2].x": -1.0, "obstacle[2].y": 0.9}, "two obstacles overlap"),
+        ({"target.x": 1.0, "target.y": 1.4}, "the target is inside an obstacle"),
+    ),
+    ids=("start", "footprint", "overlap", "target"),
+)
 def test_a_start_that_cannot_be_solved_is_refused(engine: str, changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=rf"^at t = 0 s: {reason} \(inflated by guidance.footprint\)$"):
         make_instance(CartController(), changes, engine).initialize()
@@ -436,12 +526,19 @@ def test_later_it_goes_on_with_a_flag(engine: str) -> None:
     assert np.all(np.isfinite(instance.get([by_name[n] for n in TORQUES])))
 
 
-@pytest.mark.parametrize(("changes", "reason"), (
-    ({"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9}, r"obstacle\[1\] and obstacle\[2\] overlap at the start"),
-    ({"target.x_start": 1.0, "target.y_start": 1.4}, r"the target lies inside obstacle\[2\] at the start"),
-    ({"obstacle[1].semi_axis_b_start": -0.1}, r"obstacle\[1\].semi_axis_b_start = -0.1 m: must be at least 0"),
-    ({"obstacle[1].x_start": float("nan")}, r"obstacle\[1\].x_start = nan: must be a finite number"),
-), ids=("overlap", "target", "axis", "nan"))  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    (
+        (
+            {"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9},
+            r"obstacle\[1\] and obstacle\[2\] overlap at the start",
+        ),
+        ({"target.x_start": 1.0, "target.y_start": 1.4}, r"the target lies inside obstacle\[2\] at the start"),
+        ({"obstacle[1].semi_axis_b_start": -0.1}, r"obstacle\[1\].semi_axis_b_start = -0.1 m: must be at least 0"),
+        ({"obstacle[1].x_start": float("nan")}, r"obstacle\[1\].x_start = nan: must be a finite number"),
+    ),
+    ids=("overlap", "target", "axis", "nan"),
+)
 def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=f"^{reason}$"):
         Scenario().start(changes)

@@ -82,14 +82,20 @@ def test_inverse_dynamics_gives_the_forces_back(limbs: Limbs) -> None:
         for leg, branch in enumerate(limbs.branches):
             a, centre = acc[:2], {}
             for i in branch:
-                e = sigma[i] * ((l_acc[i] - s.l[i] * w[i] ** 2) * u[i] + (s.l[i] * phi_acc[i] + 2 * s.ld[i] * w[i]) * t[i])
+                e = sigma[i] * (
+                    (l_acc[i] - s.l[i] * w[i] ** 2) * u[i] + (s.l[i] * phi_acc[i] + 2 * s.ld[i] * w[i]) * t[i]
+                )
                 centre[i], a = a + cc[i] * e, a + e
             f = -c.loads.R[leg] if leg < 2 else np.zeros(2)
             for i in reversed(branch):
                 weight = c.links.m[i] * (centre[i] + [0, c.g])
                 force = f + cc[i] * weight
                 f = f + weight
-                turning = c.loads.I[i] * phi_acc[i] + c.loads.Id[i] * w[i] + c.links.jr[i] * (s.l[i] ** 2 * phi_acc[i] + 2 * s.l[i] * s.ld[i] * w[i])
+                turning = (
+                    c.loads.I[i] * phi_acc[i]
+                    + c.loads.Id[i] * w[i]
+                    + c.links.jr[i] * (s.l[i] ** 2 * phi_acc[i] + 2 * s.l[i] * s.ld[i] * w[i])
+                )
                 assert sigma[i] * s.l[i] * t[i] @ force + turning == pytest.approx(c.loads.tau[i], abs=EXO_POWER)
                 spring = -c.links.k[i] * (s.l[i] - c.links.l0[i]) - c.links.d[i] * s.ld[i] + c.loads.Fa[i]
                 axial = sigma[i] * u[i] @ force + c.links.ja[i] * l_acc[i] - c.links.jr[i] * s.l[i] * w[i] ** 2
@@ -120,7 +126,9 @@ def kinetic(c: Case) -> float:
             speed = (at + c.limbs.c(c.links.n)[i] * step).imag / h
             at = at + step
             inertia = c.loads.I[i] + c.links.jr[i] * c.state.l[i] ** 2
-            total += 0.5 * (c.links.m[i] * speed @ speed + inertia * c.state.qd[2 + i] ** 2 + c.links.ja[i] * c.state.ld[i] ** 2)
+            total += 0.5 * (
+                c.links.m[i] * speed @ speed + inertia * c.state.qd[2 + i] ** 2 + c.links.ja[i] * c.state.ld[i] ** 2
+            )
     return total
 
 
@@ -150,7 +158,9 @@ def swapped(c: Case) -> tuple[Case, np.ndarray]:
     q = np.concatenate([[0, 1], 2 + order])
     state = dense.State(c.state.q[q], c.state.qd[q], c.state.l[order], c.state.ld[order])
     loads = dense.Loads(c.loads.tau[order], c.loads.Fa[order], c.loads.R[::-1], c.loads.I[order], c.loads.Id[order])
-    return Case(Limbs(limbs.p, limbs.k, limbs.r), dense.Links(*(v[order] for v in c.links)), state, loads, c.g), np.concatenate([q, limbs.n + 2 + order])
+    return Case(
+        Limbs(limbs.p, limbs.k, limbs.r), dense.Links(*(v[order] for v in c.links)), state, loads, c.g
+    ), np.concatenate([q, limbs.n + 2 + order])
 
 
 @shapes
@@ -220,8 +230,6 @@ OPTIONS = [dict(contact=c, inertia=i, lengths=l) for c, i, l in (
     ("pinned", "length", "prescribed"), ("flight", "prescribed", "prescribed"))]  # fmt: skip
 
 
-
-
 @pytest.mark.parametrize("pinned", ((0, 0), (1, 0), (0, 1), (1, 1)), ids=("flight", "foot 1", "foot 2", "both"))
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(o.values()))
 def test_power_balance_with_every_input_active(options: dict[str, str], pinned: tuple[int, int]) -> None:
@@ -243,9 +251,18 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
 
         # the same from the hinges' list: (moment, lower, upper) with the ground at rest
         w = dict(enumerate(X.w, start=1)) | {0: 0.0}  # type: ignore[arg-type]
-        hinges = [(y.ankle[0], 0, 1), (U.M[1], 1, 2), (y.ankle[1], 0, 3), (U.M[3], 4, 5), (U.MH[0], 2, 4), (U.MH[1], 3, 4)]
+        hinges = [
+            (y.ankle[0], 0, 1),
+            (U.M[1], 1, 2),
+            (y.ankle[1], 0, 3),
+            (U.M[3], 4, 5),
+            (U.MH[0], 2, 4),
+            (U.MH[1], 3, 4),
+        ]
         springs = [(P.d_h[0], 1, 2), (P.d_h[1], 4, 5), (P.d_H[0], 2, 4), (P.d_H[1], 3, 4)]
-        power = sum(M * (w[lower] - w[upper]) for M, lower, upper in hinges) - sum(c * (w[a] - w[b]) ** 2 for c, a, b in springs)
+        power = sum(M * (w[lower] - w[upper]) for M, lower, upper in hinges) - sum(
+            c * (w[a] - w[b]) ** 2 for c, a, b in springs
+        )
         power += U.Fa @ X.ld - P.d @ X.ld**2
         if options["inertia"] == "prescribed":
             power -= 0.5 * U.Id @ X.w**2
@@ -266,7 +283,9 @@ def test_reactions_are_what_changes_the_momentum(pinned: tuple[int, int]) -> Non
         at = everything_acts(m, seed, pinned)
         y, P = m.table.y(m.outputs(*at)), m.table.p(at[4])
         total = P.m.sum()
-        change = along_the_motion(m, ("com.velocity_x", "com.velocity_y", "momentum.angular", "com.x", "foot[1].x", "foot[2].y"), at)
+        change = along_the_motion(
+            m, ("com.velocity_x", "com.velocity_y", "momentum.angular", "com.x", "foot[1].x", "foot[2].y"), at
+        )
         assert y.Rx.sum() == pytest.approx(total * change["com.velocity_x"], rel=EXO_POWER, abs=EXO_POWER)
         assert y.Ry.sum() == pytest.approx(total * (change["com.velocity_y"] + P.gravity), rel=EXO_POWER)
         moment = np.sum((y.foot_x - y.com_x) * y.Ry - (y.foot_y - y.com_y) * y.Rx) - y.ankle.sum()
@@ -276,7 +295,10 @@ def test_reactions_are_what_changes_the_momentum(pinned: tuple[int, int]) -> Non
 def test_standing_balances_its_moments() -> None:
     data = load("static_6link_double")
     m = Exoskeleton.six_link(contact="pinned")
-    at = m.start(starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(m.limbs, data["inputs"]["M"], data["inputs"]["MH"]))
+    at = m.start(
+        starts(data["params"], data["state"]["q"], data["state"]["l"])
+        | moments(m.limbs, data["inputs"]["M"], data["inputs"]["MH"])
+    )
     y = m.table.y(m.outputs(*at))
     moment = np.sum((y.foot_x - y.com_x) * y.Ry - (y.foot_y - y.com_y) * y.Rx)
     assert abs(moment) < EXO_GOLDEN * 735
@@ -287,22 +309,37 @@ def test_flight_keeps_momentum_whatever_acts_inside() -> None:
     """Inertia that changes in time, inner moments and actuators: P_x, P_y + M g t, the path of the mass centre and H_c stay; the energy balances."""
     m = Exoskeleton.three_link(contact="flight", inertia="prescribed")
     run, table = engine("casadi", m), m.table
-    _, x, d, u, p = m.start({"hip.velocity_x_start": 1.0, "hip.velocity_y_start": 2.0, "link[1].rate_start": 2.0, "link[3].rate_start": -1.0})
+    _, x, d, u, p = m.start(
+        {
+            "hip.velocity_x_start": 1.0,
+            "hip.velocity_y_start": 2.0,
+            "link[1].rate_start": 2.0,
+            "link[3].rate_start": -1.0,
+        }
+    )
     I0 = table.p(p).I0
 
     def inputs(t: float) -> np.ndarray:
         U = table.u(u)
         U.I, U.Id = I0 * (1 + 0.3 * np.sin(7 * t)), I0 * 2.1 * np.cos(7 * t)
-        U.MH, U.M, U.Fa = np.array([30 * np.sin(5 * t), -20.0]), np.array([40.0, 40.0]), np.array([100.0, -50.0, 80 * np.cos(9 * t)])
+        U.MH, U.M, U.Fa = (
+            np.array([30 * np.sin(5 * t), -20.0]),
+            np.array([40.0, 40.0]),
+            np.array([100.0, -50.0, 80 * np.cos(9 * t)]),
+        )
         return table.u.pack(**vars(U))
 
     times = np.linspace(0, 0.5, 11)
-    motion = solve_ivp(lambda t, y: run.rates(t, y, d, inputs(t), p), (0, 0.5), x, "DOP853", times, rtol=1e-11, atol=1e-11).y.T
+    motion = solve_ivp(
+        lambda t, y: run.rates(t, y, d, inputs(t), p), (0, 0.5), x, "DOP853", times, rtol=1e-11, atol=1e-11
+    ).y.T
     y = [table.y(run.outputs(t, s, d, inputs(t), p)) for t, s in zip(times, motion, strict=True)]
     first, gravity = y[0], table.p(p).gravity
     for t, s, now in zip(times, motion, y, strict=True):
         X = table.x(s)
-        assert now.com_vx == pytest.approx(first.com_vx, abs=EXO_TRAJECTORY) and now.com_vy + gravity * t == pytest.approx(first.com_vy, abs=EXO_TRAJECTORY)
+        assert now.com_vx == pytest.approx(
+            first.com_vx, abs=EXO_TRAJECTORY
+        ) and now.com_vy + gravity * t == pytest.approx(first.com_vy, abs=EXO_TRAJECTORY)
         assert now.com_x == pytest.approx(first.com_x + first.com_vx * t, abs=EXO_TRAJECTORY)
         assert now.com_y == pytest.approx(first.com_y + first.com_vy * t - gravity * t**2 / 2, abs=EXO_TRAJECTORY)
         assert now.Hc == pytest.approx(first.Hc, abs=EXO_TRAJECTORY)
@@ -318,7 +355,9 @@ def test_feeding_length_dependent_inertia_as_prescribed_loses_a_term() -> None:
     I, Id = c.links.jr * c.state.l**2, 2 * c.links.jr * c.state.l * c.state.ld
     fed = c.with_(links=c.links._replace(jr=np.zeros(3)), loads=c.loads._replace(I=I, Id=Id))
     matrices = [dense.matrices(links, one.links, one.state, one.loads) for one in (c, fed)]
-    (mass, force), (mass_fed, force_fed) = (dense.system(k, c.state, one.loads.Id, c.g) for k, one in zip(matrices, (c, fed), strict=True))
+    (mass, force), (mass_fed, force_fed) = (
+        dense.system(k, c.state, one.loads.Id, c.g) for k, one in zip(matrices, (c, fed), strict=True)
+    )
     assert worst(mass_fed, mass) < EXO_IDENTITY
     missing = np.concatenate([np.zeros(5), c.links.jr * c.state.l * c.state.qd[2:] ** 2])
     assert worst(force - force_fed, missing) < EXO_POWER

@@ -114,7 +114,9 @@ def invariants(c: Case) -> tuple[float, float]:
     energy = 0.5 * c.v @ mass @ c.v + c.g * m @ at[:, 1] + 0.5 * c.links.k @ (c.state.l - l0) ** 2
     centre = m @ at / m.sum()
     # a unit turn about the mass centre moves the hip across its arm and all angles alike
-    turn = np.concatenate([[-(c.state.q[1] - centre[1]), c.state.q[0] - centre[0]], np.ones(c.limbs.n), np.zeros(c.limbs.n)])
+    turn = np.concatenate(
+        [[-(c.state.q[1] - centre[1]), c.state.q[0] - centre[0]], np.ones(c.limbs.n), np.zeros(c.limbs.n)]
+    )
     return float(energy), float(turn @ mass @ c.v)
 
 
@@ -135,13 +137,19 @@ PAPER = [
 
 
 @pytest.mark.parametrize(("error", "check"), PAPER, ids=lambda f: f.__name__.replace("<lambda>", "golden"))
-def test_the_error_would_be_noticed(error: Callable[[Case, dense.Matrices], dense.Matrices], check: Callable[[Form], None]) -> None:
+def test_the_error_would_be_noticed(
+    error: Callable[[Case, dense.Matrices], dense.Matrices], check: Callable[[Form], None]
+) -> None:
     check(right)
     with pytest.raises(AssertionError):
         check(changed(error))
 
 
-@pytest.mark.parametrize("error", (reactions_only_in_the_rows_of_x_and_y, sign_in_16, cosine_in_K, nothing_acts_in_flight), ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "error",
+    (reactions_only_in_the_rows_of_x_and_y, sign_in_16, cosine_in_K, nothing_acts_in_flight),
+    ids=lambda f: f.__name__,
+)
 def test_the_recursion_tells_it_apart(error: Callable[[Case, dense.Matrices], dense.Matrices]) -> None:
     data = load("acc_6link")
     c = case(Limbs(2, 2, 2), data["cases"][1])

@@ -37,7 +37,9 @@ def test_a_drop_ends_standing() -> None:
     found = result("exo_drop", 2.0)
     assert found["phase"][0] == 0 and found["phase"][-1] == 3
     landing = int(np.flatnonzero(found["phase"])[0])
-    assert found["t"][landing - 1] <= np.sqrt(2 * 0.25 / 9.81) + 5e-3 and found["t"][landing] >= np.sqrt(2 * 0.25 / 9.81)
+    assert found["t"][landing - 1] <= np.sqrt(2 * 0.25 / 9.81) + 5e-3 and found["t"][landing] >= np.sqrt(
+        2 * 0.25 / 9.81
+    )
     weight = found["foot[1].reaction_y"] + found["foot[2].reaction_y"]
     assert abs(weight[-1] - 75 * 9.81) < 5 and weight.max() > 2000
     assert found["impact_energy_loss"].max() > 1 and found["balance"] < 1e-6

@@ -51,10 +51,13 @@ def test_accelerations(fmu: Build, host: Host, inertia: str) -> None:
         p, s, i = c["params"], c["state"], c["inputs"]
         I0 = [jr * l0**2 for jr, l0 in zip(p["jr"], p["l0"], strict=True)] if inertia == "length" else None
         values = starts(p, s["q"], s["l"], s["qd"], s["ld"], I0) | moments(limbs, i["M"], i["MH"])
-        values |= {f"link[{k + 1}].axial_force": i["Fa"][k] for k in range(3)} | dict(zip(
-            ("foot[1].force_x", "foot[1].force_y", "foot[2].force_x", "foot[2].force_y"), i["R"], strict=True))  # fmt: skip
+        values |= {f"link[{k + 1}].axial_force": i["Fa"][k] for k in range(3)} | dict(
+            zip(("foot[1].force_x", "foot[1].force_y", "foot[2].force_x", "foot[2].force_y"), i["R"], strict=True)
+        )
         if inertia == "prescribed":
-            values |= {f"link[{k + 1}].inertia_input": i["I"][k] for k in range(3)} | {f"link[{k + 1}].inertia_rate_input": i["Id"][k] for k in range(3)}
+            values |= {f"link[{k + 1}].inertia_input": i["I"][k] for k in range(3)} | {
+                f"link[{k + 1}].inertia_rate_input": i["Id"][k] for k in range(3)
+            }
         slave.set(values)
         assert worst(slave.get(*acceleration_names(3)), c["expect"]["qdd"] + c["expect"]["ldd"]) < EXO_GOLDEN
         assert slave.get(*REACTIONS) == pytest.approx(i["R"])
@@ -75,7 +78,9 @@ def test_flight_and_standing(fmu: Build, host: Host) -> None:
     slave.free()
 
     data = load("static_6link_double")
-    start = starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(Limbs(2, 2, 2), data["inputs"]["M"], data["inputs"]["MH"])
+    start = starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(
+        Limbs(2, 2, 2), data["inputs"]["M"], data["inputs"]["MH"]
+    )
     slave = host.open(file).initialize(start | {"foot[1].pinned_start": 1, "foot[2].pinned_start": 1}, EXO_TIGHT)
     assert np.max(np.abs(slave.get(*acceleration_names(6)))) < EXO_GOLDEN * 9.81
     assert worst(slave.get(*REACTIONS), data["expect"]["reactions"]) < EXO_GOLDEN
@@ -216,7 +221,11 @@ def test_the_file(fmu: Build, kind: str) -> None:
 
 def test_options_add_the_inputs_of_the_contract() -> None:
     prescribed = Exoskeleton(inertia="prescribed").table.by_name
-    assert all(prescribed[f"link[{i}].{n}"].role == "input" for i in range(1, 7) for n in ("inertia_input", "inertia_rate_input"))
+    assert all(
+        prescribed[f"link[{i}].{n}"].role == "input"
+        for i in range(1, 7)
+        for n in ("inertia_input", "inertia_rate_input")
+    )
     external = Exoskeleton(contact="external").table.by_name
     assert all(external[f"foot[{b}].force_{a}"].role == "input" for b in (1, 2) for a in "xy")
     assert [i for i in range(1, 7) if f"link[{i}].moment" in external] == [1, 2, 3, 4, 6]

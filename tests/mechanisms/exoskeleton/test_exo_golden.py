@@ -75,7 +75,10 @@ def test_pinned_feet_and_given_lengths(form: Any) -> None:
         assert worst(acc, expect["expect"]["qdd"] + expect["expect"]["ldd"]) < EXO_GOLDEN
         assert worst(R, expect["expect"]["reactions"]) < EXO_GOLDEN
         if expect["locked_links"]:
-            assert worst(axial[[i - 1 for i in expect["locked_links"]]], expect["expect"]["axial_multipliers"]) < EXO_GOLDEN
+            assert (
+                worst(axial[[i - 1 for i in expect["locked_links"]]], expect["expect"]["axial_multipliers"])
+                < EXO_GOLDEN
+            )
 
 
 def test_impacts() -> None:
@@ -110,14 +113,31 @@ def test_double_support_in_every_engine(name: str) -> None:
         inputs = moments(c.limbs, data["inputs"]["M"], data["inputs"]["MH"])
         for i in range(3):
             inputs |= {f"link[{i + 1}].axial_force": c.loads.Fa[i], f"link[{i + 1}].inertia_input": c.loads.I[i]}
-            inputs |= {f"link[{i + 1}].inertia_rate_input": c.loads.Id[i], f"link[{i + 1}].length_acceleration_input": c.ldd[i]}
+            inputs |= {
+                f"link[{i + 1}].inertia_rate_input": c.loads.Id[i],
+                f"link[{i + 1}].length_acceleration_input": c.ldd[i],
+            }
         for scalar, value in m.settings(settings | inputs):
             (u if scalar.role == "input" else p)[scalar.index] = value
         s = c.state
-        x = table.x.pack(x=s.q[0], y=s.q[1], phi=s.q[2:], l=s.l, vx=s.qd[0], vy=s.qd[1], w=s.qd[2:], ld=s.ld, work=0.0, loss=0.0, shape_work=0.0)
+        x = table.x.pack(
+            x=s.q[0],
+            y=s.q[1],
+            phi=s.q[2:],
+            l=s.l,
+            vx=s.qd[0],
+            vy=s.qd[1],
+            w=s.qd[2:],
+            ld=s.ld,
+            work=0.0,
+            loss=0.0,
+            shape_work=0.0,
+        )
         d = table.d.pack(**{row.symbol: np.ones(row.count) for row in table.d.rows})
         y = table.y(run.outputs(0.0, x, d, u, p))
-        assert worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], data["expect"]["qdd"] + data["expect"]["ldd"]) < EXO_GOLDEN
+        assert (
+            worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], data["expect"]["qdd"] + data["expect"]["ldd"]) < EXO_GOLDEN
+        )
         reactions = np.array(data["expect"]["reactions"]).reshape(2, 2) + c.loads.R
         assert worst(np.stack([y.Rx, y.Ry], axis=1), reactions) < EXO_GOLDEN
 
@@ -133,7 +153,9 @@ def signals(result: Any, names: list[str]) -> np.ndarray:
 def test_flight(name: str) -> None:
     data = load("flight_6link")
     start = starts(data["params"], data["q"][0], data["l"][0], data["qd"][0], data["ld"][0])
-    result = Exoskeleton.six_link(contact="flight").simulate(stop=1.0, step=0.01, start=start, engine=name, tolerance=EXO_TIGHT)
+    result = Exoskeleton.six_link(contact="flight").simulate(
+        stop=1.0, step=0.01, start=start, engine=name, tolerance=EXO_TIGHT
+    )
     wanted = np.hstack([data[k] for k in ("q", "l", "qd", "ld")])
     assert np.max(np.abs(signals(result, state_names(6)) - wanted)) < EXO_TRAJECTORY
     assert np.max(np.abs(signals(result, ["com.x", "com.y"]) - data["com"])) < EXO_TRAJECTORY
@@ -145,7 +167,9 @@ def test_flight(name: str) -> None:
 def test_double_support_without_losses(name: str) -> None:
     data = load("pinned_3link_double")
     start = starts(data["params"], data["q"][0], data["l"][0], data["qd"][0], data["ld"][0])
-    result = Exoskeleton.three_link(contact="pinned").simulate(stop=0.5, step=0.01, start=start, engine=name, tolerance=EXO_TIGHT)
+    result = Exoskeleton.three_link(contact="pinned").simulate(
+        stop=0.5, step=0.01, start=start, engine=name, tolerance=EXO_TIGHT
+    )
     wanted = np.hstack([data[k] for k in ("q", "l", "qd", "ld")])
     assert np.max(np.abs(signals(result, state_names(3)) - wanted)) < EXO_TRAJECTORY
     assert worst(signals(result, REACTIONS), data["reactions"]) < EXO_TRAJECTORY
@@ -158,7 +182,9 @@ def test_double_support_without_losses(name: str) -> None:
 def test_standing(name: str) -> None:
     """Equilibrium: nothing accelerates, the reactions carry the weight; and it stays so in the hybrid model."""
     data = load("static_6link_double")
-    start = starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(Limbs(2, 2, 2), data["inputs"]["M"], data["inputs"]["MH"])
+    start = starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(
+        Limbs(2, 2, 2), data["inputs"]["M"], data["inputs"]["MH"]
+    )
     for how in ("pinned", "automatic"):
         m = Exoskeleton.six_link(contact=how)
         t, x, d, u, p = m.start(start | {"foot[1].pinned_start": 1, "foot[2].pinned_start": 1})
@@ -174,7 +200,10 @@ def test_the_drop_with_its_events(name: str) -> None:
     m = Exoskeleton.three_link()
     instance = make_instance(m, start, name)
     instance.initialize(tolerance=EXO_TIGHT)
-    pick = [m.table.by_name[n] for n in (*state_names(3), "phase", "events", "last_event_time", "impact_energy_loss", *REACTIONS)]
+    pick = [
+        m.table.by_name[n]
+        for n in (*state_names(3), "phase", "events", "last_event_time", "impact_energy_loss", *REACTIONS)
+    ]
     events: list[tuple[float, float, float]] = []
     for i in range(1, 101):
         instance.step((i - 1) * 0.01, 0.01)
@@ -200,9 +229,21 @@ def test_accelerations_in_every_engine(name: str) -> None:
         for c, data in cases(file):
             links = c.limbs.n
             length = data["mode"] == "length_inertia"
-            m = Exoskeleton(leg1=c.limbs.k, leg2=c.limbs.p, body=c.limbs.r, contact="external", inertia="length" if length else "prescribed")
-            values = starts(data["params"], data["state"]["q"], data["state"]["l"], data["state"]["qd"], data["state"]["ld"],
-                            list(c.links.jr * c.links.l0**2) if length else None)  # fmt: skip
+            m = Exoskeleton(
+                leg1=c.limbs.k,
+                leg2=c.limbs.p,
+                body=c.limbs.r,
+                contact="external",
+                inertia="length" if length else "prescribed",
+            )
+            values = starts(
+                data["params"],
+                data["state"]["q"],
+                data["state"]["l"],
+                data["state"]["qd"],
+                data["state"]["ld"],
+                list(c.links.jr * c.links.l0**2) if length else None,
+            )
             values |= moments(c.limbs, data["inputs"]["M"], data["inputs"]["MH"])
             values |= {f"foot[{b + 1}].force_{a}": c.loads.R[b][i] for b in range(2) for i, a in enumerate("xy")}
             values |= {f"link[{i + 1}].axial_force": c.loads.Fa[i] for i in range(links)}
@@ -211,7 +252,10 @@ def test_accelerations_in_every_engine(name: str) -> None:
                 values |= {f"link[{i + 1}].inertia_rate_input": c.loads.Id[i] for i in range(links)}
             at = m.start(values)
             y = m.table.y(engine(name, m).outputs(*at))
-            assert worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], data["expect"]["qdd"] + data["expect"]["ldd"]) < EXO_GOLDEN
+            assert (
+                worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], data["expect"]["qdd"] + data["expect"]["ldd"])
+                < EXO_GOLDEN
+            )
             matrices = m.matrices(*at)
             assert matrices.A.shape == (links + 2, links + 2) and np.array_equal(matrices.G, matrices.E.T)
             right = dense.matrices(c.limbs, c.links, c.state, c.loads)

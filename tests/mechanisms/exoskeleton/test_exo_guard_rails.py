@@ -98,7 +98,11 @@ def test_a_link_that_collapses_ends_the_step(fmu: Build, host: Host) -> None:
 def test_locked_legs_that_are_almost_parallel() -> None:
     """A microradian between them is refused as well, one pinned foot is fine; on the way a guard that ends the simulation watches it."""
     m = Exoskeleton.six_link(contact="pinned")
-    locked = {f"link[{i}].locked": 1 for i in (1, 2, 3, 4)} | {f"link[{i}].angle_start": math.pi / 2 for i in range(1, 7)} | {"hip.y_start": 0.9274}
+    locked = (
+        {f"link[{i}].locked": 1 for i in (1, 2, 3, 4)}
+        | {f"link[{i}].angle_start": math.pi / 2 for i in range(1, 7)}
+        | {"hip.y_start": 0.9274}
+    )
     with pytest.raises(UserError, match="the reactions are not determined"):
         make_instance(m, locked | {"link[2].angle_start": math.pi / 2 + 1e-6}, "casadi").initialize()
     make_instance(m, locked | {"foot[2].pinned_start": 0}, "casadi").initialize()
@@ -114,9 +118,12 @@ def test_locked_legs_that_are_almost_parallel() -> None:
 
 def test_too_many_events_say_so() -> None:
     """Hops of 0.1 mm without loss: a second holds more of them than a step may have."""
-    start = {**A_FRAME, "ground.restitution": 1.0, "ground.capture_speed": 0.0, "hip.y_start": 0.8985693798944521 + 2e-6} | {
-        f"link[{i}].locked": 1 for i in (1, 2, 3)
-    }
+    start = {
+        **A_FRAME,
+        "ground.restitution": 1.0,
+        "ground.capture_speed": 0.0,
+        "hip.y_start": 0.8985693798944521 + 2e-6,
+    } | {f"link[{i}].locked": 1 for i in (1, 2, 3)}
     instance = make_instance(Exoskeleton.three_link(), start, "c")
     instance.initialize()
     with pytest.raises(IntegrationError, match="too many events"):
@@ -124,11 +131,14 @@ def test_too_many_events_say_so() -> None:
     instance.step(0.0, 1e-3)
 
 
-@pytest.mark.parametrize(("options", "text"), (
-    (dict(leg1=0), "option leg1=0: must be at least 1"),
-    (dict(contact="sticky"), "option contact=sticky: must be one of automatic, flight, pinned, external"),
-    (dict(inertia="none"), "option inertia=none: must be one of constant, prescribed, length"),
-))  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "text"),
+    (
+        (dict(leg1=0), "option leg1=0: must be at least 1"),
+        (dict(contact="sticky"), "option contact=sticky: must be one of automatic, flight, pinned, external"),
+        (dict(inertia="none"), "option inertia=none: must be one of constant, prescribed, length"),
+    ),
+)
 def test_bad_options(options: dict[str, object], text: str) -> None:
     with pytest.raises(UserError, match=text):
         Exoskeleton(**options)

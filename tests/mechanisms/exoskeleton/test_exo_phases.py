@@ -38,7 +38,9 @@ def put(instance: Any, **values: float) -> None:
     instance.set([instance.table.by_name[known[n]] for n in values], list(values.values()))
 
 
-def started(name: str = "casadi", start: dict[str, float] | None = None, tolerance: float = EXO_TIGHT, **options: Any) -> Any:
+def started(
+    name: str = "casadi", start: dict[str, float] | None = None, tolerance: float = EXO_TIGHT, **options: Any
+) -> Any:
     instance = make_instance(Exoskeleton.three_link(**options), start, name)
     instance.initialize(tolerance=tolerance)
     return instance
@@ -71,13 +73,18 @@ def dense_view(m: Exoskeleton, x: Any, p: Any, u: Any) -> tuple[np.ndarray, np.n
     X, P = m.table.x(x), m.table.p(p)
     state = dense.State(np.concatenate([[X.x, X.y], X.phi]), np.concatenate([[X.vx, X.vy], X.w]), X.l, X.ld)
     zero = np.zeros(m.limbs.n)
-    links, loads = dense.Links(P.m, P.n, P.l0, P.k, P.d, zero, P.ja), dense.Loads(zero, zero, np.zeros((2, 2)), P.I0, zero)
+    links, loads = (
+        dense.Links(P.m, P.n, P.l0, P.k, P.d, zero, P.ja),
+        dense.Loads(zero, zero, np.zeros((2, 2)), P.I0, zero),
+    )
     mass, _ = dense.system(dense.matrices(m.limbs, links, state, loads), state, zero, P.gravity)
     J = np.vstack([dense.foot_jacobian(m.limbs, b, state)[0] for b in range(2)])
     return mass, J, np.concatenate([state.qd, state.ld])
 
 
-def chosen_by_trial(mass: np.ndarray, J: np.ndarray, v: np.ndarray, candidates: list[int]) -> tuple[list[int], np.ndarray, float] | None:
+def chosen_by_trial(
+    mass: np.ndarray, J: np.ndarray, v: np.ndarray, candidates: list[int]
+) -> tuple[list[int], np.ndarray, float] | None:
     """The specification's rule by brute force: feet, velocities after, loss; None when no set fits."""
     for size in (2, 1):
         for feet in ([0, 1], [0], [1]):
@@ -104,7 +111,9 @@ def test_who_takes_part_in_an_impact(name: str) -> None:
     m = Exoskeleton.three_link()
     run = engine(name, m)
     seen: dict[tuple[int, ...], int] = {}
-    for seed, (pinned, arriving) in product(range(25), (((0, 0), (1, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 1)), ((0, 0), (1, 1)))):
+    for seed, (pinned, arriving) in product(
+        range(25), (((0, 0), (1, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 1)), ((0, 0), (1, 1)))
+    ):
         t, x, d, u, p = landing(m, seed, pinned, arriving)
         mass, J, v = dense_view(m, x, p, u)
         feet_v, place = J @ v, m._points(m.table.x(x), m.table.p(p))
@@ -131,9 +140,13 @@ def test_who_takes_part_in_an_impact(name: str) -> None:
         assert np.max(np.abs((J @ found)[rows])) < 1e-6, "J v+ = 0"
         momentum = mass[:2] @ (found - v)  # of everything: the rows of x and y
         Lambda = np.linalg.solve(J[rows] @ np.linalg.inv(mass) @ J[rows].T, -(J @ v)[rows])
-        assert momentum == pytest.approx(Lambda.reshape(-1, 2).sum(axis=0), rel=1e-6, abs=1e-6), "momentum jump = sum of the impulses"
+        assert momentum == pytest.approx(Lambda.reshape(-1, 2).sum(axis=0), rel=1e-6, abs=1e-6), (
+            "momentum jump = sum of the impulses"
+        )
         seen[(*pinned, 9, *feet)] = seen.get((*pinned, 9, *feet), 0) + 1
-    assert seen.get((0, 0, 9, 0, 1)) and seen.get((1, 0, 9, 1)) and seen.get((0, 0, 9, 0)), f"both feet at once, the other foot thrown up, one foot: {seen}"
+    assert seen.get((0, 0, 9, 0, 1)) and seen.get((1, 0, 9, 1)) and seen.get((0, 0, 9, 0)), (
+        f"both feet at once, the other foot thrown up, one foot: {seen}"
+    )
 
 
 def test_a_second_jump_in_the_same_moment_does_nothing() -> None:
@@ -163,7 +176,9 @@ def test_engines_agree_on_landings(name: str) -> None:
 def test_restitution(name: str) -> None:
     """A symmetric drop on locked legs: the feet leave with e times the speed, and come to rest when the hops are slow. The balance holds."""
     e = 0.5
-    start = {**A_FRAME, "ground.restitution": e, "ground.capture_speed": 0.05} | {f"link[{i}].locked": 1 for i in (1, 2, 3)}
+    start = {**A_FRAME, "ground.restitution": e, "ground.capture_speed": 0.05} | {
+        f"link[{i}].locked": 1 for i in (1, 2, 3)
+    }
     instance = started(name, start)
     fall = np.sqrt(2 * 0.05 / 9.81)
     instance.step(0.0, fall - 1e-6)
@@ -173,7 +188,9 @@ def test_restitution(name: str) -> None:
     after = value(instance, "foot[1].velocity_y", "foot[2].velocity_y")
     assert value(instance, "phase", "events") == [0, 1]
     assert np.array(after) == pytest.approx(-e * np.array(before), rel=1e-3)
-    assert total - value(instance, "energy.total")[0] == pytest.approx(value(instance, "impact_energy_loss")[0], rel=1e-3)
+    assert total - value(instance, "energy.total")[0] == pytest.approx(
+        value(instance, "impact_energy_loss")[0], rel=1e-3
+    )
     t = fall + 1e-6
     for _ in range(100):
         instance.step(t, 0.01)
@@ -191,7 +208,9 @@ def test_restitution(name: str) -> None:
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_lift_off_leaves_the_velocities(name: str) -> None:
     """A jump by lengthening the legs: lift-off without an impact, a flight without reactions, a landing. Feet do not move while they are pinned."""
-    instance = started(name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1})
+    instance = started(
+        name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1}
+    )
     put(instance, link_1_axial_force=1500.0, link_2_axial_force=1500.0)
     lost, feet, t, phases = 0.0, value(instance, "foot[1].x", "foot[2].x"), 0.0, [3.0]
     for _ in range(80):
@@ -212,7 +231,9 @@ def test_lift_off_leaves_the_velocities(name: str) -> None:
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_an_input_that_jumps_can_lift_the_feet(name: str) -> None:
     """Pulled up between two steps, the feet leave at once, not when some later step happens to see their reactions fall."""
-    instance = started(name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1})
+    instance = started(
+        name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1}
+    )
     for i in range(20):
         instance.step(i * 0.01, 0.01)
     assert value(instance, "phase", "events") == [3, 0]
@@ -285,7 +306,9 @@ def test_the_slip_flag(name: str) -> None:
         found = []
         for i in range(40):
             instance.step(i * 0.005, 0.005)
-            flag, pinned, rx, ry = value(instance, "foot[1].slip", "foot[1].pinned", "foot[1].reaction_x", "foot[1].reaction_y")
+            flag, pinned, rx, ry = value(
+                instance, "foot[1].slip", "foot[1].pinned", "foot[1].reaction_x", "foot[1].reaction_y"
+            )
             if pinned and abs(abs(rx) - mu * ry) > 1e-6 * ry:
                 assert bool(flag) == (abs(rx) > mu * ry)
             found.append(bool(flag))
@@ -339,7 +362,11 @@ def test_locked_links_move_like_a_rigid_tree_in_pinocchio() -> None:
             for position, i in enumerate(branch):
                 joint = model.addJoint(parent, pinocchio.JointModelRZ(), pinocchio.SE3(np.eye(3), place), f"link {i}")
                 reach = np.array([limbs.sigma[i] * X.l[i], 0.0, 0.0])
-                model.appendBodyToJoint(joint, pinocchio.Inertia(P.m[i], limbs.c(P.n)[i] * reach, P.I0[i] * np.eye(3)), pinocchio.SE3.Identity())
+                model.appendBodyToJoint(
+                    joint,
+                    pinocchio.Inertia(P.m[i], limbs.c(P.n)[i] * reach, P.I0[i] * np.eye(3)),
+                    pinocchio.SE3.Identity(),
+                )
                 q.append(X.phi[i] - (0.0 if inner is None else X.phi[inner]))
                 v.append(X.w[i] - (0.0 if inner is None else X.w[inner]))
                 force.append(sum(tau[j] for j in branch[position:]))
@@ -354,7 +381,12 @@ def test_locked_links_move_like_a_rigid_tree_in_pinocchio() -> None:
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_locked_lengths_stay_and_nothing_is_lost(name: str) -> None:
-    start = {**{f"link[{i}].locked": 1 for i in (1, 2, 3)}, "link[1].rate_start": 1.0, "hip.velocity_x_start": 0.3, "hip.y_start": 3.0}
+    start = {
+        **{f"link[{i}].locked": 1 for i in (1, 2, 3)},
+        "link[1].rate_start": 1.0,
+        "hip.velocity_x_start": 0.3,
+        "hip.y_start": 3.0,
+    }
     instance = started(name, start)
     lengths, total = value(instance, *(f"link[{i}].length" for i in (1, 2, 3))), value(instance, "energy.total")[0]
     for i in range(20):
@@ -368,7 +400,9 @@ def test_a_prescribed_length_follows_its_inputs(name: str) -> None:
     """By its acceleration alone, and drawn to a wanted length; the work of whoever prescribes it is booked."""
     m = Exoskeleton.three_link(contact="flight", lengths="prescribed")
     for bandwidth in (0.0, 30.0):
-        instance = make_instance(m, {"link[1].prescribed": 1, "prescribed.bandwidth": bandwidth, "hip.y_start": 2.0}, name)
+        instance = make_instance(
+            m, {"link[1].prescribed": 1, "prescribed.bandwidth": bandwidth, "hip.y_start": 2.0}, name
+        )
         instance.initialize(tolerance=EXO_TIGHT)
         l0, total = value(instance, "link[1].length")[0], value(instance, "energy.total")[0]
         if bandwidth:  # critically damped
@@ -394,7 +428,10 @@ def test_who_holds_a_length_through_an_impact_does_work(name: str) -> None:
         X, P = m.table.x(x), m.table.p(p)
         P.given, X.vy, X.ld = np.array([1.0, 0.0, 0.0]), -2.0, np.array([-0.8, 0.1, 0.0])
         place = m._points(X, P)
-        if min(place.foot(m.limbs, b)[1] for b in range(2)) < P.y_ground - 1e-9 or place.foot_velocity(m.limbs, 0)[1] >= 0:
+        if (
+            min(place.foot(m.limbs, b)[1] for b in range(2)) < P.y_ground - 1e-9
+            or place.foot_velocity(m.limbs, 0)[1] >= 0
+        ):
             continue
         x, p = m.table.x.pack(**vars(X)), m.table.p.pack(**vars(P))
         x_new, d_new = run.jump(t, x, d, u, p, 0)

@@ -18,12 +18,26 @@ PUSH, TWIST, HOLD = 300.0, 20.0, 2  # N along the links, N.m at the hips, steps 
 COMPARED = 200  # events after which rounding, amplified by impacts, tells one solver from another
 START = A_FRAME | {"hip.y_start": 0.8985693798944521 + 1e-4}
 INPUTS = [*(f"link[{i}].axial_force" for i in (1, 2, 3)), "hip.moment[1]", "hip.moment[2]"]
-REALS = ["energy.total", "energy.input", "energy.dissipated", "foot[1].y", "foot[2].y", "hip.y", "foot[1].reaction_y", "foot[2].reaction_y"]
+REALS = [
+    "energy.total",
+    "energy.input",
+    "energy.dissipated",
+    "foot[1].y",
+    "foot[2].y",
+    "hip.y",
+    "foot[1].reaction_y",
+    "foot[2].reaction_y",
+]
 
 
 def excitation() -> np.ndarray:
     random = np.random.default_rng(1)
-    values = np.hstack([random.uniform(-PUSH, PUSH, (round(SECONDS / STEP / HOLD), 3)), random.uniform(-TWIST, TWIST, (round(SECONDS / STEP / HOLD), 2))])
+    values = np.hstack(
+        [
+            random.uniform(-PUSH, PUSH, (round(SECONDS / STEP / HOLD), 3)),
+            random.uniform(-TWIST, TWIST, (round(SECONDS / STEP / HOLD), 2)),
+        ]
+    )
     return np.repeat(values, HOLD, axis=0)
 
 
@@ -40,7 +54,9 @@ def advance(slave: Slave, forces: np.ndarray, i: int) -> tuple[int, int]:
 def test_a_minute(fmu: Build, host: Host) -> None:
     slave = host.open(fmu("exoskeleton", **THREE)).initialize(START, 1e-8)
     forces = excitation()
-    found = np.vstack([slave.get(*REALS), slave.run([STEP] * len(forces), REALS, dict(zip(INPUTS, forces.T, strict=True)))])
+    found = np.vstack(
+        [slave.get(*REALS), slave.run([STEP] * len(forces), REALS, dict(zip(INPUTS, forces.T, strict=True)))]
+    )
     assert np.all(np.isfinite(found))
     total, put_in, lost = found[:, :3].T
     exchanged = lost[-1]

@@ -27,12 +27,20 @@ GRAVITY = 9.81
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("amplitude", (0.1, 1.0, 2.5, 3.0))
-@pytest.mark.parametrize(("com", "inertia"), ((0.5, 1.0 / 12), (0.3, 0.2), (0.8, 0.0)), ids=("rod", "lopsided", "point-mass"))
+@pytest.mark.parametrize(
+    ("com", "inertia"), ((0.5, 1.0 / 12), (0.3, 0.2), (0.8, 0.0)), ids=("rod", "lopsided", "point-mass")
+)
 def test_period_of_a_pendulum(com: float, inertia: float, amplitude: float, name: str) -> None:
     """T = 4 sqrt(I / (m g lc)) K(sin(A/2)), at any amplitude; quarter, half and whole period are known points."""
     mass = 2.0
     period = 4 * math.sqrt((inertia + mass * com**2) / (mass * GRAVITY * com)) * ellipk(math.sin(amplitude / 2) ** 2)
-    start = {"link[1].com": com, "link[1].mass": mass, "link[1].inertia": inertia, "joint[1].angle_start": HANGING + amplitude, "joint[1].rate_start": 0.0}
+    start = {
+        "link[1].com": com,
+        "link[1].mass": mass,
+        "link[1].inertia": inertia,
+        "joint[1].angle_start": HANGING + amplitude,
+        "joint[1].rate_start": 0.0,
+    }
     result = LinkChain(links=1).simulate(stop=period, step=period / 4, start=start, tolerance=TIGHTEST, engine=name)
     assert result["joint[1].angle"] == pytest.approx(HANGING + amplitude * np.array([1, 0, -1, 0, 1]), abs=CLOSED_FORM)
 
@@ -48,7 +56,9 @@ def modes(n: int) -> np.ndarray:
 
     jacobian = np.stack([rate_of(accelerations, case.x, np.eye(case.x.size)[i]) for i in range(n)], axis=1)
     eigenvalues = np.linalg.eigvals(-jacobian)
-    assert np.max(np.abs(eigenvalues.imag)) < CONSERVATIVE * np.max(eigenvalues.real), "a conservative system oscillates without decay"
+    assert np.max(np.abs(eigenvalues.imag)) < CONSERVATIVE * np.max(eigenvalues.real), (
+        "a conservative system oscillates without decay"
+    )
     return np.sqrt(np.sort(eigenvalues.real))
 
 
@@ -78,5 +88,7 @@ def test_a_damped_spring_on_a_weightless_rod_rings_as_on_paper(name: str) -> Non
     result = LinkChain(links=1).simulate(stop=3, step=0.1, start=values, tolerance=TIGHTEST, engine=name)
     decay = damping / (2 * inertia)
     w = math.sqrt(stiffness / inertia - decay**2)
-    wanted = rest + (start - rest) * np.exp(-decay * result.t) * (np.cos(w * result.t) + decay / w * np.sin(w * result.t))
+    wanted = rest + (start - rest) * np.exp(-decay * result.t) * (
+        np.cos(w * result.t) + decay / w * np.sin(w * result.t)
+    )
     assert result["joint[1].angle"] == pytest.approx(wanted, abs=CLOSED_FORM)

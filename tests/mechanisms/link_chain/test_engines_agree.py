@@ -24,10 +24,14 @@ def test_engines_agree_on_random_states(n: int, base: str, name: str) -> None:
         plain, other = engine("numpy", case.chain), engine(name, case.chain)
         for part in case.chain.table.x.rows:
             where = case.chain.table.x.part(part.symbol)
-            assert off_by(other.rates(*case.arguments)[where], plain.rates(*case.arguments)[where]) < ENGINES, part.symbol
+            assert off_by(other.rates(*case.arguments)[where], plain.rates(*case.arguments)[where]) < ENGINES, (
+                part.symbol
+            )
         for part in case.chain.table.y.rows:
             where = case.chain.table.y.part(part.symbol)
-            assert off_by(other.outputs(*case.arguments)[where], plain.outputs(*case.arguments)[where]) < ENGINES, part.symbol
+            assert off_by(other.outputs(*case.arguments)[where], plain.outputs(*case.arguments)[where]) < ENGINES, (
+                part.symbol
+            )
         assert np.array_equal(other.initial(case.p)[0], plain.initial(case.p)[0])
         assert off_by(other.requirements(case.p), plain.requirements(case.p)) < ENGINES
         assert np.array_equal(other.project(case.x, np.zeros(0), case.p), case.x)

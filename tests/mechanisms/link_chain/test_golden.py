@@ -70,6 +70,8 @@ def forward_dynamics_with_the_printed_sign():
 @pytest.mark.parametrize("state", STATES, ids=CASE_IDS)
 def test_the_golden_states_reject_the_printed_sign(state: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     """The erratum is invisible for one rod and gross for more: data that did not show this would prove nothing."""
-    monkeypatch.setattr("mechfmu.mechanisms.link_chain.model.forward_dynamics", forward_dynamics_with_the_printed_sign())
+    monkeypatch.setattr(
+        "mechfmu.mechanisms.link_chain.model.forward_dynamics", forward_dynamics_with_the_printed_sign()
+    )
     error = off_by(evaluate(case_of(state), "numpy").qdd, state["qdd"])
     assert error < GOLDEN if state["n"] == 1 else error > 0.1

@@ -17,7 +17,13 @@ BASES = ("fixed", "moving")
 SEEDS = (0, 1, 2)
 
 general = pytest.mark.parametrize(
-    "case", [pytest.param(general_case(n, base, seed), id=f"{base}-n{n}-{seed}") for base in BASES for n in SIZES for seed in SEEDS]
+    "case",
+    [
+        pytest.param(general_case(n, base, seed), id=f"{base}-n{n}-{seed}")
+        for base in BASES
+        for n in SIZES
+        for seed in SEEDS
+    ],
 )
 
 
@@ -107,7 +113,9 @@ def test_angular_momentum_along_a_trajectory() -> None:
     case = Case(chain, x, u, p)
     momenta = []
     for i in range(len(result.t)):
-        now = case.set(q=[result[f"joint[{k}].angle"][i] for k in (1, 2, 3)], dq=[result[f"joint[{k}].rate"][i] for k in (1, 2, 3)])
+        now = case.set(
+            q=[result[f"joint[{k}].angle"][i] for k in (1, 2, 3)], dq=[result[f"joint[{k}].rate"][i] for k in (1, 2, 3)]
+        )
         momenta.append(float(motion(now).angular_momentum(chain.table.p(p).m, chain.table.p(p).J)))
     assert abs(momenta[0]) > 1
     assert momenta == pytest.approx([momenta[0]] * len(momenta), rel=ENERGY)
@@ -122,7 +130,9 @@ def test_energy_balance_with_everything_on(base: str) -> None:
     result = chain.simulate(stop=2, step=0.02, start=general_parameters(chain, seed=5), inputs=inputs, tolerance=TIGHT)
     balance = result["energy.total"] - result["energy.total"][0] - result["energy.input"] + result["energy.dissipated"]
     scale = np.abs(result["energy.total"]).max()
-    assert result["energy.total"] == pytest.approx(result["energy.kinetic"] + result["energy.potential"], abs=IDENTITY * scale)
+    assert result["energy.total"] == pytest.approx(
+        result["energy.kinetic"] + result["energy.potential"], abs=IDENTITY * scale
+    )
     assert np.abs(result["energy.input"]).max() > 0.01 * scale, "the inputs do too little for this to prove anything"
     assert result["energy.dissipated"][-1] > 0.01 * scale, "the losses are too small for this to prove anything"
     assert np.all(np.diff(result["energy.dissipated"]) > 0)
@@ -136,7 +146,9 @@ def mirrored(case: Case) -> Case:
     rest = np.append(math.pi - p.q_ref[0], -p.q_ref[1:])
     base = dict(base_x=-x.base_x, base_y=x.base_y, base_angle=-x.base_angle, base_vx=-x.base_vx, base_vy=x.base_vy, base_w=-x.base_w,
                 base_ax=-u.base_ax, base_ay=u.base_ay, base_eps=-u.base_eps) if case.chain.moving else {}  # fmt: skip
-    return case.set(q=flipped, dq=-x.dq, q_ref=rest, tau=-u.tau, tip_fx=-u.tip_fx, tip_fy=u.tip_fy, tip_m=-u.tip_m, **base)
+    return case.set(
+        q=flipped, dq=-x.dq, q_ref=rest, tau=-u.tau, tip_fx=-u.tip_fx, tip_fy=u.tip_fy, tip_m=-u.tip_m, **base
+    )
 
 
 @general

@@ -22,7 +22,9 @@ MASS, KP, KI, KD = 2.0, 18.0, 9.0, 11.0
 class Loop:
     """A controller and the mass m y'' = u + disturbance as one set of differential equations, without sampling."""
 
-    def __init__(self, controller: PidController, start: dict[str, float], disturbance: float = 0.0, engine_name: str = "casadi"):
+    def __init__(
+        self, controller: PidController, start: dict[str, float], disturbance: float = 0.0, engine_name: str = "casadi"
+    ):
         self.controller, self.engine, self.disturbance = controller, engine(engine_name, controller), disturbance
         _, self.x0, self.d, self.u, self.p = controller.start(start)
 
@@ -36,10 +38,21 @@ class Loop:
     def rates(self, t: float, s: np.ndarray) -> np.ndarray:
         u = self._inputs(s[0], s[1])
         force = self.controller.table.y(self.engine.outputs(t, s[2:], self.d, u, self.p)).u[0]
-        return np.concatenate([[s[1], (force + self.disturbance) / MASS], self.engine.rates(t, s[2:], self.d, u, self.p)])
+        return np.concatenate(
+            [[s[1], (force + self.disturbance) / MASS], self.engine.rates(t, s[2:], self.d, u, self.p)]
+        )
 
     def run(self, y: float, dy: float, times: np.ndarray) -> np.ndarray:
-        solution = solve_ivp(self.rates, (0.0, times[-1]), [y, dy, *self.x0], "DOP853", t_eval=times, rtol=PID_SOLVER, atol=PID_SOLVER, max_step=0.02)
+        solution = solve_ivp(
+            self.rates,
+            (0.0, times[-1]),
+            [y, dy, *self.x0],
+            "DOP853",
+            t_eval=times,
+            rtol=PID_SOLVER,
+            atol=PID_SOLVER,
+            max_step=0.02,
+        )
         assert solution.success
         return solution.y
 
@@ -70,7 +83,9 @@ def test_the_loop_with_a_mass_is_its_matrix_exponential(name: str) -> None:
 def test_the_loop_with_a_filtered_derivative_is_its_matrix_exponential() -> None:
     """State (y, y', I, z): e' is replaced by (e - z)/Tf."""
     r, Tf = 0.7, 0.05
-    A = np.array([[0, 1, 0, 0], [-(KP + KD / Tf) / MASS, 0, 1 / MASS, -KD / Tf / MASS], [-KI, 0, 0, 0], [-1 / Tf, 0, 0, -1 / Tf]])
+    A = np.array(
+        [[0, 1, 0, 0], [-(KP + KD / Tf) / MASS, 0, 1 / MASS, -KD / Tf / MASS], [-KI, 0, 0, 0], [-1 / Tf, 0, 0, -1 / Tf]]
+    )
     rest = np.array([r, 0.0, 0.0, 0.0])
     start = np.array([-0.4, 1.0, 0.0, 0.0])
     found = Loop(PidController(rate="filtered"), PID | {"reference[1]": r, "filter.time[1]": Tf}).run(*start[:2], TIMES)
@@ -100,7 +115,10 @@ def test_anti_windup_shortens_the_overshoot() -> None:
     """Into a limit for long: with anti-windup the loop stays near the reference, without it overshoots far."""
     limits = {"limit.lower[1]": -1.0, "limit.upper[1]": 1.0, "reference[1]": 3.0}
     times = np.linspace(0.0, 40.0, 401)
-    over = {ka: np.max(Loop(PidController(), PID | limits | {"antiwindup.gain[1]": ka}).run(0.0, 0.0, times)[0]) - 3.0 for ka in (0.0, 10.0)}
+    over = {
+        ka: np.max(Loop(PidController(), PID | limits | {"antiwindup.gain[1]": ka}).run(0.0, 0.0, times)[0]) - 3.0
+        for ka in (0.0, 10.0)
+    }
     assert over[10.0] < 0.5 < 2.0 < over[0.0]
 
 
@@ -114,7 +132,10 @@ def test_engines_agree_with_the_formulas_written_out(name: str, options: dict) -
     controller = PidController(channels=3, **options)
     _, x, d, u, p = controller.start()
     x, u, p = (random.uniform(0.5, 2.0, v.size) for v in (x, u, p))
-    p[controller.table.p.part("lower")], p[controller.table.p.part("upper")] = [-9.0, -9.0, 50.0], [0.5, 90.0, 60.0]  # above, within, below
+    p[controller.table.p.part("lower")], p[controller.table.p.part("upper")] = (
+        [-9.0, -9.0, 50.0],
+        [0.5, 90.0, 60.0],
+    )  # above, within, below
     X, U, P = controller.table.x(x), controller.table.u(u), controller.table.p(p)
     e, wanted_I, v = U.r - U.y, [], []
     for k in range(3):
@@ -146,7 +167,9 @@ def test_limits_that_cross_are_refused() -> None:
 def test_states_of_the_fmu_under_held_inputs(fmu: Build, host: Host) -> None:
     """I grows with ki e, the filter settles exponentially; in the limit I follows an exponential of rate ka."""
     slave = host.open(fmu("pid_controller", rate="filtered"))
-    slave.initialize(PID | {"filter.time[1]": 0.2, "reference[1]": 1.0, "integral_start[1]": -3.0}, tolerance=PID_SOLVER)
+    slave.initialize(
+        PID | {"filter.time[1]": 0.2, "reference[1]": 1.0, "integral_start[1]": -3.0}, tolerance=PID_SOLVER
+    )
     rows = slave.run([0.1] * 10, ["integral[1]", "filter.error[1]", "output[1]"])
     t = 0.1 * np.arange(1, 11)
     z = 1 - np.exp(-t / 0.2)
@@ -154,7 +177,10 @@ def test_states_of_the_fmu_under_held_inputs(fmu: Build, host: Host) -> None:
 
     slave.reset()
     ka, top = 4.0, 10.0
-    slave.initialize(gains(proportional=KP, integral=KI) | {"limit.upper[1]": top, "antiwindup.gain[1]": ka, "reference[1]": 1.0}, tolerance=PID_SOLVER)
+    slave.initialize(
+        gains(proportional=KP, integral=KI) | {"limit.upper[1]": top, "antiwindup.gain[1]": ka, "reference[1]": 1.0},
+        tolerance=PID_SOLVER,
+    )
     rows = slave.run([0.1] * 10, ["integral[1]", "output[1]", "output_unlimited[1]", "saturated[1]"])
     rest = KI / ka + top - KP  # where ki e + ka (top - kp e - I) = 0
     integral = rest * (1 - np.exp(-ka * t))
@@ -189,10 +215,19 @@ def test_feed_through_is_declared(fmu: Build) -> None:
     """Outputs depend on the measurements at once; the integral does not."""
     unknowns = Description(fmu("pid_controller", channels=2)).unknowns("Outputs")
     assert unknowns["integral[1]"] == ["integral[1]"]
-    assert set(unknowns["output[1]"]) == {"integral[1]", "reference[1]", "measurement[1]", "reference_rate[1]", "measurement_rate[1]", "feed_forward[1]"}
+    assert set(unknowns["output[1]"]) == {
+        "integral[1]",
+        "reference[1]",
+        "measurement[1]",
+        "reference_rate[1]",
+        "measurement_rate[1]",
+        "feed_forward[1]",
+    }
 
 
-@pytest.mark.parametrize("options", ({"channels": 2}, {"rate": "filtered"}, {"law": "state_feedback", "channels": 2}), ids=str)
+@pytest.mark.parametrize(
+    "options", ({"channels": 2}, {"rate": "filtered"}, {"law": "state_feedback", "channels": 2}), ids=str
+)
 def test_it_is_a_valid_fmu(fmu: Build, options: dict) -> None:
     assert fmpy.validation.validate_fmu(str(fmu("pid_controller", **options))) == []
 

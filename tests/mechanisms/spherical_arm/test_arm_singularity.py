@@ -23,7 +23,10 @@ from mechfmu.simulation.integration import IntegrationError
 pytest_plugins = ["helpers.tree_fixtures"]
 
 WARNING, STOP = "come near their singularity (|sin phi_2| < 0.01)", "are at their singularity (|sin phi_2| < 0.0001)"
-RATE, ANGLE = -2.0, 0.5  # of the second angle of joint 1; without weight and with everything else straight it turns at this rate at first
+RATE, ANGLE = (
+    -2.0,
+    0.5,
+)  # of the second angle of joint 1; without weight and with everything else straight it turns at this rate at first
 
 
 def towards(form: str) -> dict[str, float]:
@@ -50,7 +53,10 @@ def test_the_angles_warn_and_stop() -> None:
     instance.initialize(tolerance=TIGHT)
     singularity = instance.table.by_name["singularity"]
     t, h = 0.0, 0.002
-    with pytest.warns(RuntimeWarning) as warned, pytest.raises(IntegrationError, match=r"at t = 0\.\d+ s: .*use state=quaternion") as stopped:
+    with (
+        pytest.warns(RuntimeWarning) as warned,
+        pytest.raises(IntegrationError, match=r"at t = 0\.\d+ s: .*use state=quaternion") as stopped,
+    ):
         while t < 1.0:
             instance.step(t, h)
             t += h
@@ -63,7 +69,7 @@ def test_the_angles_warn_and_stop() -> None:
 
 def test_the_numpy_engine_stops_with_the_same_words_and_no_other_warning() -> None:
     """At the singularity itself the equations divide by zero; the stop comes before."""
-    instance = Instance(SphericalArm(state="euler"), start=towards("euler"), engine="numpy")
+    instance = make_instance(SphericalArm(state="euler"), towards("euler"), "numpy")
     instance.initialize()  # of the default tolerance: the numpy engine is slow
     t, h = 0.0, 0.02
     with warnings.catch_warnings(record=True) as warned, pytest.raises(IntegrationError, match=r"use state=quaternion"):
@@ -81,16 +87,25 @@ def test_no_step_is_so_long_that_it_gets_past_the_singularity(h: float, side: in
     start = towards("euler") | {"joint[1].angle_start[2]": side * ANGLE, "joint[1].rate_start[2]": side * RATE}
     instance = make_instance(SphericalArm(state="euler"), start)
     instance.initialize()
-    with pytest.warns(RuntimeWarning, match="come near"), pytest.raises(IntegrationError, match="are at their singularity"):
+    with (
+        pytest.warns(RuntimeWarning, match="come near"),
+        pytest.raises(IntegrationError, match="are at their singularity"),
+    ):
         for i in range(round(1.0 / h)):
             instance.step(i * h, h)
 
 
 def test_a_tree_is_told_what_to_write_instead() -> None:
-    tree = TreeData("top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),))
+    tree = TreeData(
+        "top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),)
+    )
     mechanism = Tree(model=tree.to_json())
-    assert [note.text.rpartition(": ")[2] for note in mechanism.guard_notes.values()] == ["describe the joint as kind spherical"] * 2
-    with pytest.raises(UserError, match=r"^gimbal: its angles start at their singularity .*: describe the joint as kind spherical"):
+    assert [note.text.rpartition(": ")[2] for note in mechanism.guard_notes.values()] == [
+        "describe the joint as kind spherical"
+    ] * 2
+    with pytest.raises(
+        UserError, match=r"^gimbal: its angles start at their singularity .*: describe the joint as kind spherical"
+    ):
         mechanism.start({"gimbal.angle_start[2]": np.pi / 2})
 
 
@@ -121,7 +136,10 @@ def test_quaternions_sail_through_with_the_right_energy() -> None:
 
 def test_both_forms_agree_up_to_the_stop() -> None:
     until = 0.24
-    quaternion, euler = (SphericalArm(state=form).simulate(stop=until, step=0.02, start=towards(form), tolerance=TIGHT) for form in ("quaternion", "euler"))
+    quaternion, euler = (
+        SphericalArm(state=form).simulate(stop=until, step=0.02, start=towards(form), tolerance=TIGHT)
+        for form in ("quaternion", "euler")
+    )
     assert abs(euler["joint[1].angle[2]"][-1]) < 0.03
     for name in ("tip.x", "tip.y", "tip.z", "energy.total", "joint[3].angle"):
         assert np.max(np.abs(quaternion[name] - euler[name])) < 1e-7, name
@@ -132,7 +150,9 @@ def test_both_forms_agree_up_to_the_stop() -> None:
 def test_the_angles_refuse_to_start_there(angle: float, engine: str) -> None:
     for j in (1, 2):
         instance = make_instance(SphericalArm(state="euler"), {f"joint[{j}].angle_start[2]": angle}, engine)
-        with pytest.raises(UserError, match=rf"^joint\[{j}\]: its angles start at their singularity \(\|sin phi_2\| < 0\.0001\)"):
+        with pytest.raises(
+            UserError, match=rf"^joint\[{j}\]: its angles start at their singularity \(\|sin phi_2\| < 0\.0001\)"
+        ):
             instance.initialize()
 
 
@@ -144,7 +164,9 @@ def test_a_start_near_it_is_warned_of() -> None:
 
 def test_singularity_is_the_smallest_sine() -> None:
     for first, second in ((0.3, 1.0), (1.2, -0.2), (3.0, 2.0)):
-        instance = make_instance(SphericalArm(state="euler"), {"joint[1].angle_start[2]": first, "joint[2].angle_start[2]": second})
+        instance = make_instance(
+            SphericalArm(state="euler"), {"joint[1].angle_start[2]": first, "joint[2].angle_start[2]": second}
+        )
         instance.initialize()
         found = instance.get([instance.table.by_name["singularity"]])[0]
         assert found == pytest.approx(min(abs(np.sin(first)), abs(np.sin(second))), rel=1e-14)
@@ -152,7 +174,9 @@ def test_singularity_is_the_smallest_sine() -> None:
 
 def test_the_golden_motion_stays_away_from_it() -> None:
     result = SphericalArm(state="euler").simulate(stop=5.0, step=0.1, tolerance=TIGHT)
-    assert result["singularity"].min() == pytest.approx(ARM["trajectory"]["accuracy"]["min_abs_sin_phi2"], abs=2e-3)  # there: between samples too
+    assert result["singularity"].min() == pytest.approx(
+        ARM["trajectory"]["accuracy"]["min_abs_sin_phi2"], abs=2e-3
+    )  # there: between samples too
 
 
 # --- FMUs -------------------------------------------------------------------------------------------------------------------
@@ -178,7 +202,9 @@ def test_an_fmu_warns_and_stops(tree_fmu: BuildTree, host: Host) -> None:
 
 def test_an_fmu_with_quaternions_sails_through(tree_fmu: BuildTree, host: Host) -> None:
     slave = host.open(tree_fmu(arm_of("quaternion"))).initialize(towards("quaternion"), tolerance=TIGHT)
-    rows = slave.run([0.01] * 100, ["joint[1].angle[2]", "energy.total", *(f"joint[1].quaternion[{k}]" for k in (1, 2, 3, 4))])
+    rows = slave.run(
+        [0.01] * 100, ["joint[1].angle[2]", "energy.total", *(f"joint[1].quaternion[{k}]" for k in (1, 2, 3, 4))]
+    )
     assert host.said == ""
     assert rows[:, 0].min() < 0.02
     assert rows[-1, 0] > 0.5

@@ -60,7 +60,9 @@ class Solution:
         return np.diag(self.graph.S)[:, np.newaxis] * np.concatenate([self.loads.X, moments], axis=1)
 
 
-def solve(tree: Tree, state: TreeState, reversed_arcs: list[str] | tuple[str, ...] = (), module: Any = wittenburg) -> Solution:
+def solve(
+    tree: Tree, state: TreeState, reversed_arcs: list[str] | tuple[str, ...] = (), module: Any = wittenburg
+) -> Solution:
     g = module.graph(tree, reversed_arcs)
     eq = module.equations(g, parameters(tree), state.q, state.v, state.tau, state.gravity, state.base, state.loads)
     qdd = np.linalg.solve(eq.A, eq.B)
@@ -82,7 +84,9 @@ def random_case(seed: int, bodies: int = 9) -> tuple[Tree, TreeState, list[str]]
 # --- golden data ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reversed_arcs", ((), ("joint 2",), ("joint 1", "joint 3")), ids=("outwards", "second reversed", "others reversed"))
+@pytest.mark.parametrize(
+    "reversed_arcs", ((), ("joint 2",), ("joint 1", "joint 3")), ids=("outwards", "second reversed", "others reversed")
+)
 @pytest.mark.parametrize(("variant", "i"), ARM_STATES)
 def test_the_arm(variant: str, i: int, reversed_arcs: tuple[str, ...]) -> None:
     data = ARM[variant]["states"][i]
@@ -98,7 +102,9 @@ def test_the_arm(variant: str, i: int, reversed_arcs: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(("variant", "i"), ARM_STATES)
 def test_the_arm_with_quaternions(variant: str, i: int, reversed_arcs: tuple[str, ...]) -> None:
     data = ARM[variant]["states"][i]
-    found = solve(golden_tree(ARM[variant]["model"], quaternions=True), golden_state(data["quaternion_form"]), reversed_arcs)
+    found = solve(
+        golden_tree(ARM[variant]["model"], quaternions=True), golden_state(data["quaternion_form"]), reversed_arcs
+    )
     assert off_by(found.eq.A, data["quaternion_form"]["mass_matrix"]) < GOLDEN
     assert off_by(found.qdd, data["quaternion_form"]["vdot"]) < GOLDEN
     assert off_by(found.on_children(found.loads.Y + found.loads.Y_c), data["joint_wrench"]) < GOLDEN
@@ -200,7 +206,10 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_holds_the_kinetic_en
     rates = solve(tree, at_rest)
     moved = joint_loads(rates.graph, rates.eq, state.v)
     J = [R @ matrix(body.inertia) @ R.T for R, body in zip(rates.eq.rotation, tree.bodies, strict=True)]
-    energy = sum(b.mass * u @ u + w @ Ji @ w for b, u, w, Ji in zip(tree.bodies, moved.rdd, moved.omegad, J, strict=True)) / 2
+    energy = (
+        sum(b.mass * u @ u + w @ Ji @ w for b, u, w, Ji in zip(tree.bodies, moved.rdd, moved.omegad, J, strict=True))
+        / 2
+    )
     assert state.v @ A @ state.v / 2 == pytest.approx(energy, rel=IDENTITY)
 
 
@@ -211,7 +220,10 @@ def test_the_directions_of_the_arcs_do_not_matter(seed: int) -> None:
     assert off_by(mixed.eq.A, outwards.eq.A) < IDENTITY
     assert off_by(mixed.eq.B, outwards.eq.B) < IDENTITY
     for part in ("Y", "Y_c"):
-        assert off_by(mixed.on_children(getattr(mixed.loads, part)), outwards.on_children(getattr(outwards.loads, part))) < IDENTITY
+        assert (
+            off_by(mixed.on_children(getattr(mixed.loads, part)), outwards.on_children(getattr(outwards.loads, part)))
+            < IDENTITY
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -228,7 +240,9 @@ def test_every_body_obeys_newton_and_euler(seed: int) -> None:
         for a in np.flatnonzero(S[i]):
             point = np.zeros(3) if a == i else np.array(tree.joints[a].position)
             force = force + S[i, a] * loads.X[a]
-            moment = moment + S[i, a] * (loads.Y + loads.Y_c)[a] + np.cross(R @ (point - body.com), S[i, a] * loads.X[a])
+            moment = (
+                moment + S[i, a] * (loads.Y + loads.Y_c)[a] + np.cross(R @ (point - body.com), S[i, a] * loads.X[a])
+            )
         scale = np.abs(loads.X).max()
         assert np.max(np.abs(force - body.mass * loads.rdd[i])) < IDENTITY * scale
         assert np.max(np.abs(moment - J @ loads.omegad[i] - np.cross(w, J @ w))) < IDENTITY * scale
@@ -255,8 +269,12 @@ def test_quaternions_have_no_singular_place(angle: float) -> None:
     q = np.array([0.3, angle, -0.5, 0.4, angle, 0.2, 0.1])
 
     def quaternion(a: float, b: float, c: float) -> list[float]:
-        return [np.cos(b / 2) * np.cos((a + c) / 2), np.sin(b / 2) * np.cos((a - c) / 2),
-                np.sin(b / 2) * np.sin((a - c) / 2), np.cos(b / 2) * np.sin((a + c) / 2)]  # fmt: skip
+        return [
+            np.cos(b / 2) * np.cos((a + c) / 2),
+            np.sin(b / 2) * np.cos((a - c) / 2),
+            np.sin(b / 2) * np.sin((a - c) / 2),
+            np.cos(b / 2) * np.sin((a + c) / 2),
+        ]
 
     e = np.array([*quaternion(*q[:3]), *quaternion(*q[3:6]), q[6]])
     still, gravity = np.zeros(7), np.array([0.0, 0.0, -9.81])
@@ -281,8 +299,14 @@ def with_printed(right: str, printed: str) -> types.ModuleType:
     return module
 
 
-PRINTED_D = ("T[a, j] * S[i, a] * c[i, a] for a in arcs if T[a, j] * S[i, a]", "T[a, i] * S[j, a] * c[j, a] for a in arcs if T[a, i] * S[j, a]")
-PRINTED_RDD_0 = ("cross(base.omegad_0, c) + _centripetal(base.omega_0, c) for c in joint_points", "0.0 * c for c in joint_points")
+PRINTED_D = (
+    "T[a, j] * S[i, a] * c[i, a] for a in arcs if T[a, j] * S[i, a]",
+    "T[a, i] * S[j, a] * c[j, a] for a in arcs if T[a, i] * S[j, a]",
+)
+PRINTED_RDD_0 = (
+    "cross(base.omegad_0, c) + _centripetal(base.omega_0, c) for c in joint_points",
+    "0.0 * c for c in joint_points",
+)
 
 
 @pytest.mark.parametrize(("variant", "i"), ARM_STATES)
@@ -298,14 +322,18 @@ def test_the_golden_arm_rejects_the_printed_indices_of_d(variant: str, i: int) -
 @pytest.mark.parametrize("seed", range(5))
 def test_random_trees_reject_the_printed_forms(seed: int, printed: tuple[str, str]) -> None:
     tree, state, reversed_arcs = random_case(seed)
-    assert off_by(solve(tree, state, reversed_arcs, with_printed(*printed)).qdd, separate_bodies(tree, state).vdot) > 0.01
+    assert (
+        off_by(solve(tree, state, reversed_arcs, with_printed(*printed)).qdd, separate_bodies(tree, state).vdot) > 0.01
+    )
 
 
 def test_the_printed_indices_of_d_are_invisible_when_no_body_hangs_on_another() -> None:
     random = np.random.default_rng(3)
     tree = random_tree(random, ["spherical", "revolute"], (0, 0))
     state = random_state(random, tree)
-    assert off_by(solve(tree, state, module=with_printed(*PRINTED_D)).qdd, separate_bodies(tree, state).vdot) < OTHER_CODE
+    assert (
+        off_by(solve(tree, state, module=with_printed(*PRINTED_D)).qdd, separate_bodies(tree, state).vdot) < OTHER_CODE
+    )
 
 
 # --- recording --------------------------------------------------------------------------------------------------------------
@@ -317,15 +345,42 @@ def test_the_equations_can_be_recorded_with_symbols(seed: int) -> None:
     tree, state, reversed_arcs = random_case(seed, bodies=6)
     own, base, loaded = parameters(tree), state.base, list(state.loads)
     forces, moments = (np.array([state.loads[i][part] for i in loaded]) for part in (0, 1))
-    values = [own.m, own.c, own.J, state.q, state.v, state.tau, state.gravity, base.A_0, base.rdd_0, base.omega_0, base.omegad_0, forces, moments]
+    values = [
+        own.m,
+        own.c,
+        own.J,
+        state.q,
+        state.v,
+        state.tau,
+        state.gravity,
+        base.A_0,
+        base.rdd_0,
+        base.omega_0,
+        base.omegad_0,
+        forces,
+        moments,
+    ]
     symbols = [casadi.SX.sym(f"s{k}", value.size) for k, value in enumerate(values)]
 
     def results(*x: Any) -> list[Any]:
         g = graph(tree, reversed_arcs)
-        eq = equations(g, Bodies(*x[:3]), *x[3:7], Base(*x[7:11]), {i: (x[11][k], x[12][k]) for k, i in enumerate(loaded)})
+        eq = equations(
+            g, Bodies(*x[:3]), *x[3:7], Base(*x[7:11]), {i: (x[11][k], x[12][k]) for k, i in enumerate(loaded)}
+        )
         qdd = np.linalg.solve(eq.A, eq.B)
         loads = joint_loads(g, eq, qdd)
-        return [eq.A, eq.B, eq.omega, np.stack(eq.rotation), qdd, loads.X, loads.Y, loads.Y + loads.Y_c, loads.omegad, loads.rdd]
+        return [
+            eq.A,
+            eq.B,
+            eq.omega,
+            np.stack(eq.rotation),
+            qdd,
+            loads.X,
+            loads.Y,
+            loads.Y + loads.Y_c,
+            loads.omegad,
+            loads.rdd,
+        ]
 
     with numpy_mode():
         recorded = results(*(np.reshape(s, value.shape) for s, value in zip(symbols, values, strict=True)))

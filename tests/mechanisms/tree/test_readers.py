@@ -45,7 +45,6 @@ def off_by(found: Any, expected: Any) -> float:
 # --- URDF: what is read ---------------------------------------------------------------------------------------------------
 
 
-
 POINTS = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 HEAVY = ROBOT.replace('<link name="ground"/>', f'<link name="ground">{POINTS}</link>')
 
@@ -53,11 +52,22 @@ HEAVY = ROBOT.replace('<link name="ground"/>', f'<link name="ground">{POINTS}</l
 def test_fields_of_a_urdf() -> None:
     tree = read_urdf(ROBOT)
     assert tree.name == "toy"
-    assert [b.name for b in tree.bodies] == ["upper", "flange", "tool", "slider"]  # depth first, joints in the order of the file
+    assert [b.name for b in tree.bodies] == [
+        "upper",
+        "flange",
+        "tool",
+        "slider",
+    ]  # depth first, joints in the order of the file
     shoulder, mount, screw, rail = tree.joints
     assert (shoulder.kind, shoulder.parent, shoulder.position) == ("revolute", "", (0.1, 0.0, 0.5))
     assert shoulder.axis == pytest.approx((0, np.sqrt(0.5), np.sqrt(0.5)), abs=1e-15)
-    assert (shoulder.lower, shoulder.upper, shoulder.effort, shoulder.damping, shoulder.friction) == (-1.5, 2, 30, 0.4, 0.25)
+    assert (shoulder.lower, shoulder.upper, shoulder.effort, shoulder.damping, shoulder.friction) == (
+        -1.5,
+        2,
+        30,
+        0.4,
+        0.25,
+    )
     assert (mount.kind, mount.parent, mount.position) == ("fixed", "upper", (0, 0, 0.4))
     assert (screw.kind, screw.axis, screw.lower, screw.upper, screw.effort) == ("revolute", (1, 0, 0), None, None, None)
     assert (rail.kind, rail.axis, rail.lower, rail.upper) == ("prismatic", (0, 0, -1), 0, 0.3)
@@ -71,7 +81,12 @@ def test_a_file_and_its_text_give_the_same_tree(tmp_path: Path) -> None:
     file.write_text(ROBOT)
     assert read_urdf(file) == read_urdf(str(file)) == read_urdf(ROBOT) == read_urdf(ROBOT.encode()) == read_tree(file)
     assert read_urdf(ROBOT.encode("utf-16")) == read_urdf(ROBOT)  # what a redirection in PowerShell writes
-    assert read_urdf(ROBOT.replace('?xml version="1.0"', '?xml version="1.0" encoding="latin-1"').replace("toy", "töy")).name == "t_y"
+    assert (
+        read_urdf(
+            ROBOT.replace('?xml version="1.0"', '?xml version="1.0" encoding="latin-1"').replace("toy", "töy")
+        ).name
+        == "t_y"
+    )
 
 
 def test_a_robot_without_name_is_called_like_its_file(tmp_path: Path) -> None:
@@ -80,7 +95,9 @@ def test_a_robot_without_name_is_called_like_its_file(tmp_path: Path) -> None:
 
 
 def test_a_default_namespace_and_foreign_elements_do_not_disturb() -> None:
-    text = ROBOT.replace("<robot ", '<robot xmlns="http://www.ros.org" xmlns:s="http://sensors" ').replace("<link name=", "<s:joint/><link name=")
+    text = ROBOT.replace("<robot ", '<robot xmlns="http://www.ros.org" xmlns:s="http://sensors" ').replace(
+        "<link name=", "<s:joint/><link name="
+    )
     assert read_urdf(text) == read_urdf(ROBOT)
 
 
@@ -93,18 +110,27 @@ def test_free_base() -> None:
 
 
 def test_free_base_avoids_the_names_of_the_file() -> None:
-    text = HEAVY.replace('joint name="mount"', 'joint name="base"').replace('joint name="rail"', 'joint name="base_joint"')
+    text = HEAVY.replace('joint name="mount"', 'joint name="base"').replace(
+        'joint name="rail"', 'joint name="base_joint"'
+    )
     assert [j.name for j in read_urdf(text, "free").joints] == ["base_0", "shoulder", "base", "screw", "base_joint"]
 
 
 def test_free_base_needs_mass_on_the_root_link_or_on_what_is_fixed_to_it() -> None:
-    with pytest.raises(UserError, match=r"description:5: link ground: the root link cannot float: neither it nor a link fixed to it has mass"):
+    with pytest.raises(
+        UserError,
+        match=r"description:5: link ground: the root link cannot float: neither it nor a link fixed to it has mass",
+    ):
         read_urdf(ROBOT, "free")
     dummy = f"""<robot name="r"><link name="root"/><link name="pelvis">{POINTS}</link><link name="leg">{POINTS}</link>
         <joint name="to_pelvis" type="fixed"><parent link="root"/><child link="pelvis"/></joint>
         <joint name="hip" type="revolute"><parent link="pelvis"/><child link="leg"/></joint></robot>"""
     tree = read_urdf(dummy, "free")
-    assert [(j.name, j.kind, j.child) for j in tree.joints] == [("base", "free", "root"), ("to_pelvis", "fixed", "pelvis"), ("hip", "revolute", "leg")]
+    assert [(j.name, j.kind, j.child) for j in tree.joints] == [
+        ("base", "free", "root"),
+        ("to_pelvis", "fixed", "pelvis"),
+        ("hip", "revolute", "leg"),
+    ]
     with pytest.raises(UserError, match="link root: the root link cannot float"):
         read_urdf(dummy.replace('name="to_pelvis" type="fixed"', 'name="to_pelvis" type="revolute"'), "free")
 
@@ -119,11 +145,19 @@ def test_names_are_made_legal_and_stay_unique() -> None:
     assert legal_names(["a b", "a_b", "a-b", "1st", "ok", "é", "a_b_2"]) == {
         "a b": "a_b_3", "a_b": "a_b", "a-b": "a_b_4", "1st": "_1st", "ok": "ok", "é": "_", "a_b_2": "a_b_2",
     }  # fmt: skip
-    text = ROBOT.replace('"upper"', '"upper arm"').replace('"tool"', '"upper-arm"').replace('name="screw"', 'name="3.5/screw"').replace('"toy"', '"1 toy"')
+    text = (
+        ROBOT.replace('"upper"', '"upper arm"')
+        .replace('"tool"', '"upper-arm"')
+        .replace('name="screw"', 'name="3.5/screw"')
+        .replace('"toy"', '"1 toy"')
+    )
     tree = read_urdf(text)
     assert tree.name == "_1_toy"
     assert [b.name for b in tree.bodies] == ["upper_arm", "flange", "upper_arm_2", "slider"]
-    assert [(j.name, j.parent, j.child) for j in tree.joints[1:3]] == [("mount", "upper_arm", "flange"), ("_3_5_screw", "flange", "upper_arm_2")]
+    assert [(j.name, j.parent, j.child) for j in tree.joints[1:3]] == [
+        ("mount", "upper_arm", "flange"),
+        ("_3_5_screw", "flange", "upper_arm_2"),
+    ]
 
 
 # --- URDF against Pinocchio -----------------------------------------------------------------------------------------------
@@ -148,9 +182,15 @@ class Pinocchio:
 
     def __init__(self, text: str, tree: Tree):
         self.pin = pytest.importorskip("pinocchio")
-        text = text.replace("oops", "1").replace("nonsense", "1").replace('"x y z"', '"1 1 1"')  # it reads what we ignore
+        text = (
+            text.replace("oops", "1").replace("nonsense", "1").replace('"x y z"', '"1 1 1"')
+        )  # it reads what we ignore
         free_base = tree.joints[0].name == "base"
-        self.model = self.pin.buildModelFromXML(text, self.pin.JointModelFreeFlyer()) if free_base else self.pin.buildModelFromXML(text)
+        self.model = (
+            self.pin.buildModelFromXML(text, self.pin.JointModelFreeFlyer())
+            if free_base
+            else self.pin.buildModelFromXML(text)
+        )
         self.model.gravity.linear = GRAVITY
         self.moving = [j for j in tree.joints if j.rates]
         assert len(self.moving) == len(self.model.joints) - 1
@@ -167,9 +207,16 @@ class Pinocchio:
         assert v == self.model.nv
         return found
 
-    def forward_and_inverse(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, vdot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def forward_and_inverse(
+        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, vdot: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The accelerations due to tau, and the torques that give the accelerations vdot."""
-        Q, V, T, A = self.pin.neutral(self.model), np.zeros(self.model.nv), np.zeros(self.model.nv), np.zeros(self.model.nv)
+        Q, V, T, A = (
+            self.pin.neutral(self.model),
+            np.zeros(self.model.nv),
+            np.zeros(self.model.nv),
+            np.zeros(self.model.nv),
+        )
         for joint, i, k, qi, vi in self.places():
             own = slice(vi, vi + joint.rates)
             V[own], T[own], A[own] = v[k : k + joint.rates], tau[k : k + joint.rates], vdot[k : k + joint.rates]
@@ -202,7 +249,9 @@ def worst_difference(tree: Tree, other: Pinocchio, states: int = 3) -> float:
         q, v = random_motion(tree, random)
         tau, vdot = random.uniform(-5, 5, len(v)), random.uniform(-1, 1, len(v))
         forward, inverse = other.forward_and_inverse(q, v, tau, vdot)
-        worst = max(worst, off_by(accelerations(tree, q, v, tau), forward), off_by(accelerations(tree, q, v, inverse), vdot))
+        worst = max(
+            worst, off_by(accelerations(tree, q, v, tau), forward), off_by(accelerations(tree, q, v, inverse), vdot)
+        )
     return worst
 
 
@@ -237,11 +286,21 @@ def test_the_comparison_notices_a_small_change() -> None:
     text = (robots() / "solo_description/robots/solo12.urdf").read_text()
     tree = read_urdf(text, "free")
     foot = len(tree.bodies) - 1
-    changed = replace(tree, bodies=(*tree.bodies[:foot], replace(tree.bodies[foot], mass=tree.bodies[foot].mass * (1 + 1e-6))))
+    changed = replace(
+        tree, bodies=(*tree.bodies[:foot], replace(tree.bodies[foot], mass=tree.bodies[foot].mass * (1 + 1e-6)))
+    )
     assert worst_difference(changed, Pinocchio(text, tree)) > 10 * OTHER_CODE
 
 
-REASONS = ("mimic is unsupported", "triangle inequality", "not positive", "inertia without mass", "every joint is fixed", "nothing can move", "no link")
+REASONS = (
+    "mimic is unsupported",
+    "triangle inequality",
+    "not positive",
+    "inertia without mass",
+    "every joint is fixed",
+    "nothing can move",
+    "no link",
+)
 
 
 def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
@@ -261,7 +320,9 @@ def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
 def test_every_joint_type_moves_as_in_pinocchio() -> None:
     tree = read_urdf(ROBOT)
     assert worst_difference(tree, Pinocchio(ROBOT, tree)) < OTHER_CODE
-    floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace('<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>')
+    floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace(
+        '<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
+    )
     tree = read_urdf(floating)
     assert tree.joints[-1].kind == "free"
     assert worst_difference(tree, Pinocchio(floating, tree)) < OTHER_CODE
@@ -274,7 +335,13 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
     a /= np.linalg.norm(a)
     turn = np.cross([0, 0, 1], a)
     angle = np.arctan2(np.linalg.norm(turn), a[2])
-    x, y = (Rotation.from_rotvec(angle * (turn / np.linalg.norm(turn) if np.linalg.norm(turn) > 0 else np.array([1.0, 0, 0]))).as_matrix().T)[:2]
+    x, y = (
+        Rotation.from_rotvec(
+            angle * (turn / np.linalg.norm(turn) if np.linalg.norm(turn) > 0 else np.array([1.0, 0, 0]))
+        )
+        .as_matrix()
+        .T
+    )[:2]
     head, tail = (
         ROBOT[: ROBOT.index('  <joint name="rail"')],
         '<link name="tip"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial></link>',
@@ -283,7 +350,11 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
     tail += '<limit effort="1" velocity="1"/></joint></robot>'
     origin = '<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/>'
     planar = f'{head}<joint name="rail" type="planar"><parent link="ground"/><child link="slider"/>{origin}<axis xyz="{axis}"/></joint>{tail}'
-    steps = [("ground", "s1", "prismatic", x, origin), ("s1", "s2", "prismatic", y, ""), ("s2", "slider", "revolute", a, "")]
+    steps = [
+        ("ground", "s1", "prismatic", x, origin),
+        ("s1", "s2", "prismatic", y, ""),
+        ("s2", "slider", "revolute", a, ""),
+    ]
     three = head
     for i, (parent, child, kind, direction, where) in enumerate(steps):
         numbers = " ".join(repr(float(d)) for d in direction)
@@ -326,10 +397,20 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<joint name="screw"',
         "joint screw: its parent flanke does not exist; did you mean flange?",
     ),
-    "unknown child": ('<child link="tool"/>', '<child link="hammer"/>', '<joint name="screw"', "joint screw: its child hammer does not exist"),
+    "unknown child": (
+        '<child link="tool"/>',
+        '<child link="hammer"/>',
+        '<joint name="screw"',
+        "joint screw: its child hammer does not exist",
+    ),
     "missing parent": ('<parent link="flange"/>', "", '<joint name="screw"', "joint screw: <joint> has no <parent>"),
     "missing child": ('<child link="tool"/>', "", '<joint name="screw"', "joint screw: <joint> has no <child>"),
-    "empty parent": ('<parent link="flange"/>', '<parent link=""/>', '<joint name="screw"', "joint screw: its parent has no name"),
+    "empty parent": (
+        '<parent link="flange"/>',
+        '<parent link=""/>',
+        '<joint name="screw"',
+        "joint screw: its parent has no name",
+    ),
     "parent without link": ('<parent link="flange"/>', "<parent/>", "<parent/>", "joint screw: <parent> has no link"),
     "two parent elements": (
         '<parent link="flange"/>',
@@ -343,14 +424,24 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<joint name="rail"',
         "joint rail: link tool has two parents, joint screw carries it already",
     ),
-    "own parent": ('<parent link="flange"/>', '<parent link="tool"/>', '<joint name="screw"', "joint screw: its parent and its child are the same link tool"),
+    "own parent": (
+        '<parent link="flange"/>',
+        '<parent link="tool"/>',
+        '<joint name="screw"',
+        "joint screw: its parent and its child are the same link tool",
+    ),
     "loop beside the tree": (
         '<parent link="ground"/>\n',
         '<parent link="tool"/>\n',
         '<joint name="shoulder"',
         "joint shoulder: link upper hangs on a loop: upper -> tool -> flange -> upper",
     ),
-    "two roots": ('<link name="flange"/>', '<link name="flange"/><link name="lost"/>', '"lost"', "link lost: is a second root link (ground, lost)"),
+    "two roots": (
+        '<link name="flange"/>',
+        '<link name="flange"/><link name="lost"/>',
+        '"lost"',
+        "link lost: is a second root link (ground, lost)",
+    ),
     "unknown type": (
         'type="prismatic"',
         'type="prismatik"',
@@ -358,7 +449,12 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         "joint rail: unknown type prismatik; did you mean prismatic? (known: revolute, continuous",
     ),
     "no type": (' type="prismatic"', "", '<joint name="rail"', "joint rail: <joint> has no type"),
-    "mimic": ('<child link="tool"/>', '<child link="tool"/>\n<mimic joint="rail"/>', "<mimic", "joint screw: mimic is unsupported (it follows joint rail)"),
+    "mimic": (
+        '<child link="tool"/>',
+        '<child link="tool"/>\n<mimic joint="rail"/>',
+        "<mimic",
+        "joint screw: mimic is unsupported (it follows joint rail)",
+    ),
     "word": ('xyz="0.1 0 0.5"', 'xyz="0.1 abc 0.5"', "abc", "joint shoulder: origin xyz: abc is not a number"),
     "nan": ('xyz="0.1 0 0.5"', 'xyz="0.1 nan 0.5"', "nan", "joint shoulder: origin xyz: nan is not a number"),
     "infinite": ('<mass value="2.5"', '<mass value="inf"', '"inf"', "link upper: mass: inf is not a number"),
@@ -367,24 +463,74 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
     "underscore": ('<mass value="2.5"', '<mass value="2_5"', "2_5", "link upper: mass: 2_5 is not a number"),
     "foreign digit": ('<mass value="2.5"', '<mass value="２"', "２", "link upper: mass: ２ is not a number"),
     "no digits": ('<mass value="2.5"', '<mass value=""', '<mass value=""', "link upper: mass: nothing is not a number"),
-    "two numbers": ('xyz="0.1 0 0.5"', 'xyz="0.1 0.5"', '"0.1 0.5"', "joint shoulder: origin xyz: needs 3 numbers, has 2"),
-    "commas": ('rpy="0.3 -0.2 0.1"', 'rpy="0.3, -0.2, 0.1"', "0.3,", "joint shoulder: origin rpy: 0.3, is not a number"),
-    "xacro number": ('rpy="0.3 -0.2 0.1"', 'rpy="0 0 ${pi}"', "${pi}", "joint shoulder: origin rpy: ${pi} is not a number"),
+    "two numbers": (
+        'xyz="0.1 0 0.5"',
+        'xyz="0.1 0.5"',
+        '"0.1 0.5"',
+        "joint shoulder: origin xyz: needs 3 numbers, has 2",
+    ),
+    "commas": (
+        'rpy="0.3 -0.2 0.1"',
+        'rpy="0.3, -0.2, 0.1"',
+        "0.3,",
+        "joint shoulder: origin rpy: 0.3, is not a number",
+    ),
+    "xacro number": (
+        'rpy="0.3 -0.2 0.1"',
+        'rpy="0 0 ${pi}"',
+        "${pi}",
+        "joint shoulder: origin rpy: ${pi} is not a number",
+    ),
     "axis": ('<axis xyz="0 2 2"/>', '<axis xyz="0 0 0" />', '"0 0 0" />', "joint shoulder: its axis is zero"),
     "axis without xyz": ('<axis xyz="0 2 2"/>', "<axis/>", "<axis/>", "joint shoulder: <axis> has no xyz"),
-    "negative damping": ('damping="0.4"', 'damping="-0.4"', '<joint name="shoulder"', "joint shoulder: damping -0.4 is negative"),
+    "negative damping": (
+        'damping="0.4"',
+        'damping="-0.4"',
+        '<joint name="shoulder"',
+        "joint shoulder: damping -0.4 is negative",
+    ),
     "bad friction": ('friction="0.25"', 'friction="x"', 'friction="x"', "joint shoulder: friction: x is not a number"),
-    "limits": ('lower="-1.5"', 'lower="2.5"', '<joint name="shoulder"', "joint shoulder: its lower limit 2.5 is above its upper limit 2"),
+    "limits": (
+        'lower="-1.5"',
+        'lower="2.5"',
+        '<joint name="shoulder"',
+        "joint shoulder: its lower limit 2.5 is above its upper limit 2",
+    ),
     "effort": ('effort="30"', 'effort="-30"', '"-30"', "joint shoulder: limit effort -30 is negative"),
     "no mass": ('<mass value="2.5"/>', "", "<inertial>\n      <origin", "link upper: <inertial> has no <mass>"),
     "mass without value": ('<mass value="2.5"/>', "<mass/>", "<mass/>", "link upper: <mass> has no value"),
-    "no inertia": (f"<inertia {INERTIA}/>", "", '<link name="tool"><inertial>', "link tool: <inertial> has no <inertia>"),
+    "no inertia": (
+        f"<inertia {INERTIA}/>",
+        "",
+        '<link name="tool"><inertial>',
+        "link tool: <inertial> has no <inertia>",
+    ),
     "incomplete inertia": (' iyz="0.003"', "", '<inertia ixx="0.04"', "link upper: <inertia> has no iyz"),
-    "two inertials": ("<collision>", "<inertial/>\n<collision>", "<inertial/>", "link upper: there is a second <inertial>"),
-    "negative mass": ('<mass value="2.5"', '<mass value="-2.5"', '<link name="upper"', "body upper: mass -2.5 is negative"),
+    "two inertials": (
+        "<collision>",
+        "<inertial/>\n<collision>",
+        "<inertial/>",
+        "link upper: there is a second <inertial>",
+    ),
+    "negative mass": (
+        '<mass value="2.5"',
+        '<mass value="-2.5"',
+        '<link name="upper"',
+        "body upper: mass -2.5 is negative",
+    ),
     "not positive": ('ixx="0.004"', 'ixx="-0.004"', '<link name="tool"', "body tool: its inertia is not positive"),
-    "triangle": ('ixx="0.004"', 'ixx="0.008"', '<link name="tool"', "body tool: its inertia breaks the triangle inequality"),
-    "inertia without mass": ('<mass value="0.5"', '<mass value="0"', '<link name="tool"', "body tool: inertia without mass"),
+    "triangle": (
+        'ixx="0.004"',
+        'ixx="0.008"',
+        '<link name="tool"',
+        "body tool: its inertia breaks the triangle inequality",
+    ),
+    "inertia without mass": (
+        '<mass value="0.5"',
+        '<mass value="0"',
+        '<link name="tool"',
+        "body tool: inertia without mass",
+    ),
     "nothing carried": (
         '<child link="slider"/>',
         '<child link="bare"/></joint><link name="bare"/><joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
@@ -398,7 +544,11 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
 def test_faults_of_a_urdf(case: str) -> None:
     old, new, at, message = URDF_FAULTS[case]
     assert old in ROBOT
-    text = ROBOT.replace(old, new, 1) if case != "wrong root" else ROBOT.replace("<robot ", "<sdf ").replace("</robot>", "</sdf>")
+    text = (
+        ROBOT.replace(old, new, 1)
+        if case != "wrong root"
+        else ROBOT.replace("<robot ", "<sdf ").replace("</robot>", "</sdf>")
+    )
     line = text[: text.index(at)].count("\n") + 1
     with pytest.raises(UserError) as caught:
         read_urdf(text)
@@ -414,7 +564,10 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
     ("text", "message"),
     (
         ("<robot/>", "description:1: has no link"),
-        ('<robot><link name="a"/></robot>', "description:1: link a: is the only link and the base, so nothing can move; base=free lets it float"),
+        (
+            '<robot><link name="a"/></robot>',
+            "description:1: link a: is the only link and the base, so nothing can move; base=free lets it float",
+        ),
         (f"<robot>{PAIR}</robot>", "description: no joint of the tree can move: every joint is fixed"),
         (
             f'<robot>{PAIR}<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>',
@@ -431,7 +584,9 @@ def test_faults_of_a_whole_urdf(text: str, message: str) -> None:
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal() -> None:
-    text = ROBOT.replace('"flange"', '"a&#10;b&#x202e;c"').replace('<parent link="a&#10;b&#x202e;c"/>', '<parent link="a&#10;b"/>')
+    text = ROBOT.replace('"flange"', '"a&#10;b&#x202e;c"').replace(
+        '<parent link="a&#10;b&#x202e;c"/>', '<parent link="a&#10;b"/>'
+    )
     with pytest.raises(UserError) as caught:
         read_urdf(text)
     assert str(caught.value).isprintable()
@@ -455,20 +610,27 @@ def test_entities_are_never_read(kind: str, encoding: str, tmp_path: Path) -> No
     secret = tmp_path / "secret"
     secret.write_text("<!ENTITY a 'top secret'>")
     declared = ENTITIES[kind].replace("{secret}", secret.as_posix())
-    text = ROBOT.replace('version="1.0"', f'version="1.0" encoding="{encoding}"').replace("<!-- every joint type -->", f"<!DOCTYPE robot {declared}>")
+    text = ROBOT.replace('version="1.0"', f'version="1.0" encoding="{encoding}"').replace(
+        "<!-- every joint type -->", f"<!DOCTYPE robot {declared}>"
+    )
     text = text.replace('name="toy"', 'name="toy"' if kind == "unused" else 'name="&a;"')
     with pytest.raises(UserError) as caught:
         read_urdf(text.encode(encoding))
     assert "secret" not in str(caught.value)
     if encoding == "utf-8" or (encoding == "utf-16" and kind in ("unused", "internal")):
-        assert str(caught.value) == f"description:{2 if encoding == 'utf-8' else 1}: a DOCTYPE is not allowed in a robot description"
+        assert (
+            str(caught.value)
+            == f"description:{2 if encoding == 'utf-8' else 1}: a DOCTYPE is not allowed in a robot description"
+        )
     else:  # the parser may refuse what was declared before we see the DOCTYPE
         assert re.match(r"description:\d+: (a DOCTYPE is not allowed|is not valid XML)", str(caught.value))
 
 
 def test_xinclude_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "more.xml").write_text("<robot><link name='extra'/></robot>")
-    include = f'<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{(tmp_path / "more.xml").as_posix()}"/></robot>'
+    include = (
+        f'<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{(tmp_path / "more.xml").as_posix()}"/></robot>'
+    )
     assert read_urdf(ROBOT.replace("</robot>", include)) == read_urdf(ROBOT)
 
 
@@ -480,8 +642,13 @@ def test_depth_and_count_are_limited() -> None:
 
 
 def test_a_long_chain_needs_no_recursion() -> None:
-    links = "".join(f'<link name="l{i}"><inertial><mass value="1"/><inertia {INERTIA}/></inertial></link>' for i in range(1500))
-    joints = "".join(f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/></joint>' for i in reversed(range(1499)))
+    links = "".join(
+        f'<link name="l{i}"><inertial><mass value="1"/><inertia {INERTIA}/></inertial></link>' for i in range(1500)
+    )
+    joints = "".join(
+        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in reversed(range(1499))
+    )
     tree = read_urdf(f"<robot>{links}{joints}</robot>")
     assert [b.name for b in tree.bodies] == [f"l{i}" for i in range(1, 1500)]
 
@@ -541,7 +708,10 @@ def test_the_example_against_the_golden_accelerations() -> None:
         assert off_by(found, state["qdd"]) < GOLDEN
         form = state["quaternion_form"]
         q = np.array(form["q"])
-        for first in (0, 4):  # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted at -90 degrees about x
+        for first in (
+            0,
+            4,
+        ):  # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted at -90 degrees about x
             half = np.sqrt(0.5)
             w, x, y, z = q[first : first + 4]
             q[first : first + 4] = half * w - half * x, half * x + half * w, half * y - half * z, half * z + half * y
@@ -561,15 +731,29 @@ def test_the_documentation_shows_the_example_and_is_right_about_mass_centres() -
 def in_toml(model: dict, form: str) -> str:
     """A golden model with each body in its own axes with the origin in its mass centre, as the golden data has it."""
     text = []
-    for k, body in reversed(list(enumerate(model["bodies"], start=1))):  # children first: the order is the reader's task
+    for k, body in reversed(
+        list(enumerate(model["bodies"], start=1))
+    ):  # children first: the order is the reader's task
         joint = body["joint"]
         Gp, Gc, J, cc = (np.array(m) for m in (joint["Gp"], joint["Gc"], body["J"], joint["cc"]))
         kind = {"quaternion": "spherical"}.get(joint["kind"], joint["kind"])
-        text += ["[[joint]]", f'name = "j{k}"', f'kind = "{kind}"', f'child = "b{k}"', f"position = {joint['cp']}", f"rotation = {rotation(Gp, form)}"]
+        text += [
+            "[[joint]]",
+            f'name = "j{k}"',
+            f'kind = "{kind}"',
+            f'child = "b{k}"',
+            f"position = {joint['cp']}",
+            f"rotation = {rotation(Gp, form)}",
+        ]
         text += [f"child_position = {(-Gc.T @ cc).tolist()}", f"child_rotation = {rotation(Gc.T, form)}"]
         text += [f'parent = "b{body["parent"]}"'] if body["parent"] else []
         text += [f"axis = {joint['axis']}"] if joint["axis"] else []
-        text += ["[[body]]", f'name = "b{k}"', f"mass = {body['mass']}", f"inertia = {J[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)].tolist()}"]
+        text += [
+            "[[body]]",
+            f'name = "b{k}"',
+            f"mass = {body['mass']}",
+            f"inertia = {J[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)].tolist()}",
+        ]
     return "\n".join(text)
 
 
@@ -577,13 +761,21 @@ def rotation(R: np.ndarray, form: str) -> str:
     values = {
         "matrix": R.tolist(),
         "quaternion": np.roll(Rotation.from_matrix(R).as_quat(), 1).tolist(),
-        "rpy": [float(np.arctan2(R[2, 1], R[2, 2])), float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))), float(np.arctan2(R[1, 0], R[0, 0]))],
+        "rpy": [
+            float(np.arctan2(R[2, 1], R[2, 2])),
+            float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))),
+            float(np.arctan2(R[1, 0], R[0, 0])),
+        ],
     }
     return f"{{ {form} = {values[form]} }}"
 
 
 @pytest.mark.parametrize("form", ("matrix", "quaternion", "rpy"))
-@pytest.mark.parametrize("model", [ARM["mounted"]["model"], ARM["plain"]["model"], *(t["model"] for t in TREES)], ids=("mounted", "plain", "tree1", "tree2"))
+@pytest.mark.parametrize(
+    "model",
+    [ARM["mounted"]["model"], ARM["plain"]["model"], *(t["model"] for t in TREES)],
+    ids=("mounted", "plain", "tree1", "tree2"),
+)
 def test_bodies_in_frames_of_their_own(model: dict, form: str) -> None:
     """The golden trees are tested elsewhere; a file in other frames must give the same tree."""
     expected = golden_tree(model)
@@ -603,7 +795,9 @@ def test_golden_accelerations_through_frames_of_their_own() -> None:
     for variant in ARM.values():
         tree = read_toml(in_toml(variant["model"], "quaternion"))
         for state in variant["states"]:
-            assert off_by(accelerations(tree, *(np.array(state[key]) for key in ("q", "v", "tau"))), state["qdd"]) < GOLDEN
+            assert (
+                off_by(accelerations(tree, *(np.array(state[key]) for key in ("q", "v", "tau"))), state["qdd"]) < GOLDEN
+            )
 
 
 def test_all_keys_of_a_toml_file() -> None:
@@ -628,34 +822,78 @@ effort = 8
 """
     tree = read_toml(text)
     assert tree.name == "tree"
-    assert tree.joints == (Joint("a", "prismatic", "a", "", (1, 2, 3), (-1, 0, 0, 0, -1, 0, 0, 0, 1), (0, -1, 0), 1, 2, 3, 4, 5, -6, 7, 8),)
+    assert tree.joints == (
+        Joint("a", "prismatic", "a", "", (1, 2, 3), (-1, 0, 0, 0, -1, 0, 0, 0, 1), (0, -1, 0), 1, 2, 3, 4, 5, -6, 7, 8),
+    )
 
 
 def test_subtables_and_rounded_rotations() -> None:
     text = EXAMPLE.read_text()
-    as_table = text.replace("rotation = { rpy = [-1.5707963267948966, 0, 0] } # turned", "[joint.rotation]\nrpy = [-1.5707963267948966, 0, 0] # turned")
+    as_table = text.replace(
+        "rotation = { rpy = [-1.5707963267948966, 0, 0] } # turned",
+        "[joint.rotation]\nrpy = [-1.5707963267948966, 0, 0] # turned",
+    )
     assert as_table != text
     assert read_toml(as_table) == read_toml(text)
     for form in ("quaternion = [0.7071068, -0.7071068, 0, 0]", "matrix = [[1, 0, 0], [0, 1e-8, 1], [0, -1, 0]]"):
         tree = read_toml(text.replace("rpy = [-1.5707963267948966, 0, 0]", form))
         assert tree.joints[0].rotation == pytest.approx(read_toml(text).joints[0].rotation, abs=1e-7)
-    assert read_toml(text.replace("\n", "\r\n").encode()) == read_toml(b"\xef\xbb\xbf" + text.encode()) == read_toml(EXAMPLE)
+    assert (
+        read_toml(text.replace("\n", "\r\n").encode())
+        == read_toml(b"\xef\xbb\xbf" + text.encode())
+        == read_toml(EXAMPLE)
+    )
 
 
 # --- TOML: what is refused ------------------------------------------------------------------------------------------------
 
 TOML_FAULTS = {  # old text, new text, where the message points, the message
-    "syntax": ("mass = 4.0", "mass = 4,0", "4,0", "is not valid TOML: Expected newline or end of document after a statement"),
-    "unclosed": ("com = [0, 0, -0.2]", "com = [0, 0, -0.2", "inertia = { xx = 0.075", "is not valid TOML: Unclosed array"),
+    "syntax": (
+        "mass = 4.0",
+        "mass = 4,0",
+        "4,0",
+        "is not valid TOML: Expected newline or end of document after a statement",
+    ),
+    "unclosed": (
+        "com = [0, 0, -0.2]",
+        "com = [0, 0, -0.2",
+        "inertia = { xx = 0.075",
+        "is not valid TOML: Unclosed array",
+    ),
     "key twice": ("mass = 4.0", "mass = 4.0\nmass = 5.0", "mass = 5.0", "is not valid TOML: Cannot overwrite a value"),
-    "top key": ('name = "spherical_arm"', 'nane = "spherical_arm"', "nane", "the file: unknown key nane; did you mean name? (known: name, body, joint)"),
-    "table": ('[[joint]]\nname = "wrist"', '[[joints]]\nname = "wrist"', "[[joints]]", "the file: unknown key joints; did you mean joint?"),
+    "top key": (
+        'name = "spherical_arm"',
+        'nane = "spherical_arm"',
+        "nane",
+        "the file: unknown key nane; did you mean name? (known: name, body, joint)",
+    ),
+    "table": (
+        '[[joint]]\nname = "wrist"',
+        '[[joints]]\nname = "wrist"',
+        "[[joints]]",
+        "the file: unknown key joints; did you mean joint?",
+    ),
     "body key": ("mass = 2.5", "mas = 2.5", "mas = 2.5", "body forearm: unknown key mas; did you mean mass?"),
-    "joint key": ('parent = "upper_arm"', 'parrent = "upper_arm"', "parrent", "joint elbow: unknown key parrent; did you mean parent?"),
+    "joint key": (
+        'parent = "upper_arm"',
+        'parrent = "upper_arm"',
+        "parrent",
+        "joint elbow: unknown key parrent; did you mean parent?",
+    ),
     "nameless": ('name = "forearm" # 0.4 m long', "", "[[body]]\n\nmass = 2.5", "body 2: needs a name"),
-    "bad name": ('name = "wrist"', 'name = "left-wrist"', "left-wrist", "joint left-wrist: a name is made of letters, digits and _"),
+    "bad name": (
+        'name = "wrist"',
+        'name = "left-wrist"',
+        "left-wrist",
+        "joint left-wrist: a name is made of letters, digits and _",
+    ),
     "control character": ('name = "wrist"', 'name = "a\\u001bb"', "u001b", r"joint 'a\x1bb': a name is made of"),
-    "name of the file": ('name = "spherical_arm"', "name = 7", "name = 7", "name 7: must be a text of letters, digits and _"),
+    "name of the file": (
+        'name = "spherical_arm"',
+        "name = 7",
+        "name = 7",
+        "name 7: must be a text of letters, digits and _",
+    ),
     "number as text": ("mass = 2.5", 'mass = "2.5"', '"2.5"', "body forearm: mass must be a number"),
     "true": ("mass = 2.5", "mass = true", "= true", "body forearm: mass must be a number"),
     "nan": ("mass = 2.5", "mass = nan", "= nan", "body forearm: mass: nan is not finite"),
@@ -663,7 +901,12 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
     "overflow": ("mass = 2.5", "mass = 1e999", "1e999", "body forearm: mass: inf is not finite"),
     "huge": ("mass = 2.5", "mass = 1e31", "1e31", "body forearm: mass: 1e+31 is too large"),
     "huge integer": ("mass = 2.5", f"mass = 0x{'f' * 5000}", "0xfff", "body forearm: mass is too large"),
-    "count": ("com = [0, 0, -0.18]", "com = [0, -0.18]", "com = [0, -0.18]", "body forearm: com must be a list of 3 numbers"),
+    "count": (
+        "com = [0, 0, -0.18]",
+        "com = [0, -0.18]",
+        "com = [0, -0.18]",
+        "body forearm: com must be a list of 3 numbers",
+    ),
     "no list": ("com = [0, 0, -0.18]", "com = 0.18", "com = 0.18", "body forearm: com must be a list of 3 numbers"),
     "inertia count": (
         "inertia = { xx = 0.038, yy = 0.036, zz = 0.005 }",
@@ -673,10 +916,25 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
     ),
     "inertia key": ("zz = 0.005", "zz = 0.005, zx = 0", "zx", "body forearm: inertia: unknown key zx"),
     "inertia part": (", zz = 0.005", "", "yy = 0.036 }", "body forearm: inertia needs zz"),
-    "no inertia": ("inertia = { xx = 0.038, yy = 0.036, zz = 0.005 }", "", '[[body]]\nname = "forearm"', "body forearm: has a mass and no inertia"),
+    "no inertia": (
+        "inertia = { xx = 0.038, yy = 0.036, zz = 0.005 }",
+        "",
+        '[[body]]\nname = "forearm"',
+        "body forearm: has a mass and no inertia",
+    ),
     "negative mass": ("mass = 2.5", "mass = -2.5", '[[body]]\nname = "forearm"', "body forearm: mass -2.5 is negative"),
-    "not positive": ("xx = 0.038", "xx = -0.038", '[[body]]\nname = "forearm"', "body forearm: its inertia is not positive"),
-    "triangle": ("xx = 0.038", "xx = 0.38", '[[body]]\nname = "forearm"', "body forearm: its inertia breaks the triangle inequality"),
+    "not positive": (
+        "xx = 0.038",
+        "xx = -0.038",
+        '[[body]]\nname = "forearm"',
+        "body forearm: its inertia is not positive",
+    ),
+    "triangle": (
+        "xx = 0.038",
+        "xx = 0.38",
+        '[[body]]\nname = "forearm"',
+        "body forearm: its inertia breaks the triangle inequality",
+    ),
     "no mass": ("mass = 1.2", "mass = 0", '[[body]]\nname = "hand"', "body hand: inertia without mass"),
     "nothing carried": (
         "mass = 1.2\ncom = [0, 0, -0.11]\ninertia = { xx = 0.007, yy = 0.0064, zz = 0.0011 }",
@@ -684,9 +942,19 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         '[[joint]]\nname = "wrist"',
         "joint wrist moves, but neither its body hand nor anything behind it has mass",
     ),
-    "kind": ('kind = "revolute"', 'kind = "revolut"', '"revolut"', "joint wrist: unknown kind revolut; did you mean revolute? (known: fixed, revolute"),
+    "kind": (
+        'kind = "revolute"',
+        'kind = "revolut"',
+        '"revolut"',
+        "joint wrist: unknown kind revolut; did you mean revolute? (known: fixed, revolute",
+    ),
     "no kind": ('kind = "revolute"\n', "", '[[joint]]\nname = "wrist"', "joint wrist: needs a kind"),
-    "kind as number": ('kind = "revolute"\n', "kind = 3\n", "kind = 3", "joint wrist: kind must be a text in quotation marks"),
+    "kind as number": (
+        'kind = "revolute"\n',
+        "kind = 3\n",
+        "kind = 3",
+        "joint wrist: kind must be a text in quotation marks",
+    ),
     "no child": ('child = "hand"\n', "", '[[joint]]\nname = "wrist"', "joint wrist: needs a child"),
     "unknown parent": (
         'parent = "forearm"',
@@ -694,59 +962,134 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         '[[joint]]\nname = "wrist"',
         "joint wrist: its parent forarm does not exist; did you mean forearm?",
     ),
-    "unknown child": ('child = "hand"', 'child = ""', '[[joint]]\nname = "wrist"', "joint wrist: its child  does not exist"),
+    "unknown child": (
+        'child = "hand"',
+        'child = ""',
+        '[[joint]]\nname = "wrist"',
+        "joint wrist: its child  does not exist",
+    ),
     "two parents": (
         'child = "hand"',
         'child = "upper_arm"',
         '[[joint]]\nname = "wrist"',
         "joint wrist: body upper_arm has two parents, joint shoulder carries it already",
     ),
-    "not carried": ('[[body]]\nname = "hand"', '[[body]]\nname = "lost"\n[[body]]\nname = "hand"', '[[body]]\nname = "lost"', "body lost: no joint carries it"),
+    "not carried": (
+        '[[body]]\nname = "hand"',
+        '[[body]]\nname = "lost"\n[[body]]\nname = "hand"',
+        '[[body]]\nname = "lost"',
+        "body lost: no joint carries it",
+    ),
     "loop": (
         'kind = "spherical"\nchild = "upper_arm"',
         'kind = "spherical"\nchild = "upper_arm"\nparent = "hand"',
         '[[joint]]\nname = "shoulder"',
         "joint shoulder: body upper_arm hangs on a loop: upper_arm -> hand -> forearm -> upper_arm",
     ),
-    "own parent": ('parent = "forearm"', 'parent = "hand"', '[[joint]]\nname = "wrist"', "joint wrist: its parent and its child are the same body hand"),
+    "own parent": (
+        'parent = "forearm"',
+        'parent = "hand"',
+        '[[joint]]\nname = "wrist"',
+        "joint wrist: its parent and its child are the same body hand",
+    ),
     "two bodies": (
         'name = "hand" # 0.25',
         'name = "forearm" # 0.25',
         '[[body]]\nname = "forearm" # 0.25',
         "body forearm: there is another one of this name in line 16",
     ),
-    "two joints": ('name = "wrist"', 'name = "elbow" #', '[[joint]]\nname = "elbow" #', "joint elbow: there is another one of this name in line 36"),
+    "two joints": (
+        'name = "wrist"',
+        'name = "elbow" #',
+        '[[joint]]\nname = "elbow" #',
+        "joint elbow: there is another one of this name in line 36",
+    ),
     "axis": ("axis = [1, 0, 0]", "axis = [0, 0, 0]", "axis = [0, 0, 0]", "joint wrist: its axis is zero"),
-    "needless axis": ('child = "forearm"', 'child = "forearm"\naxis = [0, 0, 1]', "axis = [0, 0, 1]", "joint elbow: a spherical joint has no axis"),
-    "needless limit": ('child = "forearm"', 'child = "forearm"\nlower = 0', "lower = 0", "joint elbow: a spherical joint has no lower"),
+    "needless axis": (
+        'child = "forearm"',
+        'child = "forearm"\naxis = [0, 0, 1]',
+        "axis = [0, 0, 1]",
+        "joint elbow: a spherical joint has no axis",
+    ),
+    "needless limit": (
+        'child = "forearm"',
+        'child = "forearm"\nlower = 0',
+        "lower = 0",
+        "joint elbow: a spherical joint has no lower",
+    ),
     "needless damping": (
         'kind = "revolute"\nparent = "forearm"\nchild = "hand"\nposition = [0, 0, -0.4]\naxis = [1, 0, 0]',
         'kind = "fixed"\nparent = "forearm"\nchild = "hand"\ndamping = 1',
         "damping = 1",
         "joint wrist: a fixed joint has no damping",
     ),
-    "negative stiffness": ("axis = [1, 0, 0]", "stiffness = -1", '[[joint]]\nname = "wrist"', "joint wrist: stiffness -1 is negative"),
-    "friction speed": ("axis = [1, 0, 0]", "friction_speed = 0", '[[joint]]\nname = "wrist"', "joint wrist: friction_speed 0 must be greater than 0"),
-    "limits": ("axis = [1, 0, 0]", "lower = 2\nupper = 1", '[[joint]]\nname = "wrist"', "joint wrist: its lower limit 2 is above its upper limit 1"),
+    "negative stiffness": (
+        "axis = [1, 0, 0]",
+        "stiffness = -1",
+        '[[joint]]\nname = "wrist"',
+        "joint wrist: stiffness -1 is negative",
+    ),
+    "friction speed": (
+        "axis = [1, 0, 0]",
+        "friction_speed = 0",
+        '[[joint]]\nname = "wrist"',
+        "joint wrist: friction_speed 0 must be greater than 0",
+    ),
+    "limits": (
+        "axis = [1, 0, 0]",
+        "lower = 2\nupper = 1",
+        '[[joint]]\nname = "wrist"',
+        "joint wrist: its lower limit 2 is above its upper limit 1",
+    ),
     "effort": ("axis = [1, 0, 0]", "effort = -2", "effort = -2", "joint wrist: effort -2 is negative"),
-    "rotation form": ("axis = [1, 0, 0]", "rotation = [0, 0, 0]", "rotation = [0, 0, 0]", "joint wrist: rotation must be one of { rpy = [...] }, { quaternion"),
-    "rotation twice": ("axis = [1, 0, 0]", "rotation = { rpy = [0, 0, 0], quaternion = [1, 0, 0, 0] }", "quaternion", "joint wrist: rotation must be one of"),
-    "rotation key": ("axis = [1, 0, 0]", "rotation = { rpyy = [0, 0, 0] }", "rpyy", "joint wrist: rotation: unknown key rpyy; did you mean rpy?"),
+    "rotation form": (
+        "axis = [1, 0, 0]",
+        "rotation = [0, 0, 0]",
+        "rotation = [0, 0, 0]",
+        "joint wrist: rotation must be one of { rpy = [...] }, { quaternion",
+    ),
+    "rotation twice": (
+        "axis = [1, 0, 0]",
+        "rotation = { rpy = [0, 0, 0], quaternion = [1, 0, 0, 0] }",
+        "quaternion",
+        "joint wrist: rotation must be one of",
+    ),
+    "rotation key": (
+        "axis = [1, 0, 0]",
+        "rotation = { rpyy = [0, 0, 0] }",
+        "rpyy",
+        "joint wrist: rotation: unknown key rpyy; did you mean rpy?",
+    ),
     "quaternion": (
         "axis = [1, 0, 0]",
         "rotation = { quaternion = [1, 1, 0, 0] }",
         "quaternion",
         "joint wrist: rotation: the quaternion's length is 1.41421, not 1",
     ),
-    "matrix": ("axis = [1, 0, 0]", "rotation = { matrix = [[1, 0, 0], [0, 2, 0], [0, 0, 1]] }", "matrix", "joint wrist: rotation: the matrix is no rotation"),
+    "matrix": (
+        "axis = [1, 0, 0]",
+        "rotation = { matrix = [[1, 0, 0], [0, 2, 0], [0, 0, 1]] }",
+        "matrix",
+        "joint wrist: rotation: the matrix is no rotation",
+    ),
     "mirror": (
         "axis = [1, 0, 0]",
         "child_rotation = { matrix = [[1, 0, 0], [0, 1, 0], [0, 0, -1]] }",
         "matrix",
         "joint wrist: child_rotation: the matrix is no rotation",
     ),
-    "rows": ("axis = [1, 0, 0]", "rotation = { matrix = [[1, 0, 0]] }", "matrix", "joint wrist: rotation matrix must be a list of 3 rows"),
-    "row": ("axis = [1, 0, 0]", "rotation = { matrix = [[1, 0], 1, 2] }", "matrix", "joint wrist: rotation matrix: each row must be a list of 3 numbers"),
+    "rows": (
+        "axis = [1, 0, 0]",
+        "rotation = { matrix = [[1, 0, 0]] }",
+        "matrix",
+        "joint wrist: rotation matrix must be a list of 3 rows",
+    ),
+    "row": (
+        "axis = [1, 0, 0]",
+        "rotation = { matrix = [[1, 0], 1, 2] }",
+        "matrix",
+        "joint wrist: rotation matrix: each row must be a list of 3 numbers",
+    ),
     "nesting": ("mass = 2.5", f"mass = {'[' * 50}{']' * 50}", "mass = [[", "brackets are nested too deeply"),
     "dots": ("mass = 2.5", f"{'a.' * 50}a = 1", "a.a.a", "a key has too many parts"),
 }
@@ -776,11 +1119,20 @@ def test_faults_of_a_toml_file(case: str, tmp_path: Path) -> None:
         ("[body]\nname = 'a'\n", "description:1: body must be a list of tables: write [[body]] before each"),
         ("body = 3\n", "description:1: body must be a list of tables"),
         ("#\nbody = [3]\njoint = [4]\n", "description:2: body 1: must be a table"),
-        ("[[body]]\nname = 'a'\n[[joint]]\nname = 'j'\nkind = 'fixed'\nchild = 'a'\n", "description: no joint of the tree can move: every joint is fixed"),
+        (
+            "[[body]]\nname = 'a'\n[[joint]]\nname = 'j'\nkind = 'fixed'\nchild = 'a'\n",
+            "description: no joint of the tree can move: every joint is fixed",
+        ),
         ("a = '''\n[[body]]\n'''\n[[body]]\nnam = 'a'\n[[joint]]\n", "description:1: the file: unknown key a"),
-        ("name = '''\n[[body]]\n'''\n[[body]]\nnam = 'a'\n[[joint]]\n", "description:1: name '[[body]]\\n': must be a text"),
+        (
+            "name = '''\n[[body]]\n'''\n[[body]]\nnam = 'a'\n[[joint]]\n",
+            "description:1: name '[[body]]\\n': must be a text",
+        ),
         ("[[body]]\nmass = 1 # '''\n[[body]]\nname = 'a'\nmas = 3\n", "description: has no [[joint]]"),
-        ("[[body]]\nname = 'b' # '''\n[[body]]\nname = 'a'\nmas = 3\n[[joint]]\n", "description:5: body a: unknown key mas"),
+        (
+            "[[body]]\nname = 'b' # '''\n[[body]]\nname = 'a'\nmas = 3\n[[joint]]\n",
+            "description:5: body a: unknown key mas",
+        ),
         ("a = 1\n\udc80", "is not valid TOML"),
     ),
 )

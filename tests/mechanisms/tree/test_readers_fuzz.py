@@ -36,7 +36,15 @@ PIECES = (
     b"[[body]]\n", b"[[joint]]\n", b"{", b"}", b"=", b".", b",", b"#", b'"""', b"'''", b"\\", b"\n", b"\r", b"\\u0000", b"name = 'x'\n",
     b"0xffffffffffffffffffffffff", b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e",
 )  # fmt: skip
-LINES = ("", "[[body]]", "[[joint]]", "[body]", "[joint.rotation]", "rotation = { rpy = [0, 0, 1] }", "child_position = [1, 2, 3]")
+LINES = (
+    "",
+    "[[body]]",
+    "[[joint]]",
+    "[body]",
+    "[joint.rotation]",
+    "rotation = { rpy = [0, 0, 1] }",
+    "child_position = [1, 2, 3]",
+)
 
 
 def choice(random: Random, things: Sequence[Any]) -> Any:
@@ -91,7 +99,9 @@ def broken_urdf(data: bytes, random: Random) -> bytes:
                 one.tag = other.tag
             case 4 | 5 if attributes:
                 element, key = choice(random, attributes)
-                element.set(key, choice(random, NASTY) if random.random() < 0.7 else choice(random, attributes)[0].get(key, "1"))
+                element.set(
+                    key, choice(random, NASTY) if random.random() < 0.7 else choice(random, attributes)[0].get(key, "1")
+                )
             case 6 if attributes:
                 element, key = choice(random, attributes)
                 del element.attrib[key]
@@ -118,11 +128,22 @@ def broken_toml(data: bytes, random: Random) -> bytes:
                 nasty = choice(random, NASTY)
                 lines[i] = f'{key}= "{nasty}"' if random.random() < 0.4 else f"{key}= {nasty}"
             case 5:
-                lines[i] = re.sub(r"-?[0-9.]+", lambda _: choice(random, NASTY[:20]), lines[i], count=int(random.integers(1, 4)))
+                lines[i] = re.sub(
+                    r"-?[0-9.]+", lambda _: choice(random, NASTY[:20]), lines[i], count=int(random.integers(1, 4))
+                )
             case 6:
                 k = int(random.integers(len(lines)))
                 lines[k] = choice(
-                    random, ("", "[[body]]", "[[joint]]", "[body]", "[joint.rotation]", "rotation = { rpy = [0, 0, 1] }", "child_position = [1, 2, 3]")
+                    random,
+                    (
+                        "",
+                        "[[body]]",
+                        "[[joint]]",
+                        "[body]",
+                        "[joint.rotation]",
+                        "rotation = { rpy = [0, 0, 1] }",
+                        "child_position = [1, 2, 3]",
+                    ),
                 )
     return "\n".join(lines).encode()
 
@@ -134,8 +155,16 @@ def read_free_urdf(data: bytes) -> Tree:
 PAIRS: dict[str, tuple[Callable[[bytes], Tree], bytes, Callable[[bytes, Random], bytes]]] = {
     "urdf-bytes": (read_urdf, ROBOT.encode(), broken_bytes),
     "urdf-structure": (read_urdf, ROBOT.encode(), broken_urdf),
-    "urdf-free": (read_free_urdf, ROBOT.replace('name="shoulder" type="revolute"', 'name="shoulder" type="fixed"').encode(), broken_urdf),
-    "urdf-planar": (read_urdf, ROBOT.replace('type="revolute"', 'type="planar"').replace('type="prismatic"', 'type="floating"').encode(), broken_urdf),
+    "urdf-free": (
+        read_free_urdf,
+        ROBOT.replace('name="shoulder" type="revolute"', 'name="shoulder" type="fixed"').encode(),
+        broken_urdf,
+    ),
+    "urdf-planar": (
+        read_urdf,
+        ROBOT.replace('type="revolute"', 'type="planar"').replace('type="prismatic"', 'type="floating"').encode(),
+        broken_urdf,
+    ),
     "toml-bytes": (read_toml, EXAMPLE.read_bytes(), broken_bytes),
     "toml-structure": (read_toml, EXAMPLE.read_bytes(), broken_toml),
 }
@@ -179,7 +208,9 @@ def test_broken_descriptions(pair: str, batch: int, tmp_path: Path, monkeypatch:
             raise AssertionError(f"input {number} of {pair}, batch {batch}: {data!r}") from error
     refused = [m for m in messages if m]
     assert INPUTS * 0.2 < len(refused) < INPUTS * 0.999, "the mutations are too tame or too wild"
-    assert len({re.sub(r"[\d'].*", "", m.partition(": ")[2]) for m in refused}) > 10, "the mutations always fail for the same reason"
+    assert len({re.sub(r"[\d'].*", "", m.partition(": ")[2]) for m in refused}) > 10, (
+        "the mutations always fail for the same reason"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,7 +224,9 @@ def test_noise_is_refused() -> None:
 
 
 @pytest.mark.parametrize("pair", ("urdf-structure", "toml-structure"))
-def test_the_command_refuses_broken_files_and_writes_nothing(pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_broken_files_and_writes_nothing(
+    pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     read, valid, mutate = PAIRS[pair]
     random = np.random.default_rng(3)
     file, out = tmp_path / f"robot.{pair[:4]}", tmp_path / "out"

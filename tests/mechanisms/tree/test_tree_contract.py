@@ -33,7 +33,15 @@ from mechfmu.simulation.engines import make_instance
 pytest_plugins = ["helpers.tree_fixtures"]
 
 DISPLAY = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2"}
-UNITS = {"angle": "rad", "position": "m", "quaternion": None, "rate": "rad/s", "speed": "m/s", "torque": "N.m", "force": "N"}
+UNITS = {
+    "angle": "rad",
+    "position": "m",
+    "quaternion": None,
+    "rate": "rad/s",
+    "speed": "m/s",
+    "torque": "N.m",
+    "force": "N",
+}
 
 
 def xyz(prefix: str, unit: str) -> dict[str, str]:
@@ -50,14 +58,21 @@ SLIDING = dict(stiffness="N/m", damping="N.s/m", friction="N", friction_speed="m
 COMMON = {"gravity": "m/s2", "solver.relative_tolerance": None, "solver.max_step": "s"}
 TIP_INPUTS = {**xyz("tip.force", "N"), **xyz("tip.moment", "N.m")}
 BASE_INPUTS = {**xyz("base.acceleration", "m/s2"), **xyz("base.angular_acceleration", "rad/s2")}
-TIP = {**{f"tip.{a}": "m" for a in XYZ}, **several("tip.quaternion", 4, None), **xyz("tip.velocity", "m/s"), **xyz("tip.rate", "rad/s")}
+TIP = {
+    **{f"tip.{a}": "m" for a in XYZ},
+    **several("tip.quaternion", 4, None),
+    **xyz("tip.velocity", "m/s"),
+    **xyz("tip.rate", "rad/s"),
+}
 ENERGIES = {f"energy.{name}": "J" for name in ("kinetic", "potential", "total", "input", "dissipated")}
 OUTPUTS = {**TIP, "momentum.vertical": "kg.m2/s", "singularity": None, **ENERGIES}
 
 
 def contract_of_the_arm(form: str, moving: bool) -> dict[str, dict[str, str | None]]:
     parameters = (
-        COMMON | {f"body[{i}].{n}": u for i in (1, 2, 3) for n, u in BODY.items()} | {f"joint[{j}].{n}": u for j in (1, 2, 3) for n, u in TURNING.items()}
+        COMMON
+        | {f"body[{i}].{n}": u for i in (1, 2, 3) for n, u in BODY.items()}
+        | {f"joint[{j}].{n}": u for j in (1, 2, 3) for n, u in TURNING.items()}
     )
     inputs, outputs = dict(TIP_INPUTS), dict(OUTPUTS)
     for j in (1, 2):
@@ -65,7 +80,11 @@ def contract_of_the_arm(form: str, moving: bool) -> dict[str, dict[str, str | No
         parameters |= several(f"{name}.quaternion_start", 4, None) if ball else several(f"{name}.angle_start", 3, "rad")
         parameters |= several(f"{name}.rate_start", 3, "rad/s")
         inputs |= several(f"{name}.torque", 3, "N.m")
-        outputs |= several(f"{name}.angle", 3, "rad") | several(f"{name}.rate", 3, "rad/s") | several(f"{name}.acceleration", 3, "rad/s2")
+        outputs |= (
+            several(f"{name}.angle", 3, "rad")
+            | several(f"{name}.rate", 3, "rad/s")
+            | several(f"{name}.acceleration", 3, "rad/s2")
+        )
         outputs |= several(f"{name}.quaternion", 4, None) if ball else {}
     parameters |= {"joint[3].angle_start": "rad", "joint[3].rate_start": "rad/s"}
     inputs |= {"joint[3].torque": "N.m"} | (BASE_INPUTS if moving else {})
@@ -96,9 +115,14 @@ def test_the_contract_of_the_arm_on_a_moving_base(tree_fmu: BuildTree, host: Hos
     description = Description(file)
     assert_contract(description, contract_of_the_arm("quaternion", moving=True))
     assert fmpy.validation.validate_fmu(str(file)) == []
-    slave = host.open(file).initialize({"base.acceleration_x": 2.0, "base.angular_acceleration_z": 1.5, "base.angular_acceleration_x": 0.5}, tolerance=1e-9)
+    slave = host.open(file).initialize(
+        {"base.acceleration_x": 2.0, "base.angular_acceleration_z": 1.5, "base.angular_acceleration_x": 0.5},
+        tolerance=1e-9,
+    )
     before = slave["energy.total"]
-    rows = slave.run([0.05] * 10, ["energy.total", "energy.input", "base.x", *(f"base.quaternion[{k}]" for k in (1, 2, 3, 4))])
+    rows = slave.run(
+        [0.05] * 10, ["energy.total", "energy.input", "base.x", *(f"base.quaternion[{k}]" for k in (1, 2, 3, 4))]
+    )
     assert rows[-1, 1] > 1.0
     assert np.max(np.abs(rows[:, 0] - before - rows[:, 1])) < 1e-7 * np.abs(rows[:, 0]).max()
     assert rows[-1, 2] == pytest.approx(2.0 * 0.5**2 / 2, rel=1e-9)
@@ -114,8 +138,13 @@ def test_the_contract_of_a_tree_with_every_kind_of_joint(tree_fmu: BuildTree) ->
     parameters = COMMON | {f"{b.name}.{n}": u for b in tree.bodies for n, u in BODY.items()}
     inputs, outputs = dict(TIP_INPUTS), dict(OUTPUTS)
     for joint in tree.joints:
-        for words, group, suffix in ((COORDINATES, outputs, False), (RATES, outputs, False), (FORCES, inputs, False),
-                                     (COORDINATES, parameters, True), (RATES, parameters, True)):  # fmt: skip
+        for words, group, suffix in (
+            (COORDINATES, outputs, False),
+            (RATES, outputs, False),
+            (FORCES, inputs, False),
+            (COORDINATES, parameters, True),
+            (RATES, parameters, True),
+        ):
             for word in words[joint.kind]:
                 group[f"{joint.name}.{at_start(word) if suffix else word}"] = UNITS[word.partition("[")[0]]
         for word, rate in zip(ACCELERATIONS[joint.kind], RATES[joint.kind], strict=True):
@@ -133,7 +162,15 @@ def test_the_contract_of_a_tree_with_every_kind_of_joint(tree_fmu: BuildTree) ->
 def test_positions_and_velocities_have_no_feed_through(tree_fmu: BuildTree) -> None:
     description = Description(tree_fmu(arm_of("quaternion")))
     outputs, inputs = description.unknowns("Outputs"), set(contract_of_the_arm("quaternion", moving=False)["input"])
-    for name in ("tip.x", "tip.velocity_z", "joint[1].quaternion[2]", "joint[2].rate[1]", "joint[1].angle[2]", "energy.total", "mass_matrix[2,3]"):
+    for name in (
+        "tip.x",
+        "tip.velocity_z",
+        "joint[1].quaternion[2]",
+        "joint[2].rate[1]",
+        "joint[1].angle[2]",
+        "energy.total",
+        "mass_matrix[2,3]",
+    ):
         assert not inputs & set(outputs[name] or inputs), name
     for name in ("joint[1].acceleration[1]", "joint[3].acceleration", "joint[2].force_z"):
         assert {"joint[3].torque", "tip.force_x"} <= set(outputs[name] or ()), name
@@ -145,7 +182,10 @@ UNPHYSICAL = {
     "negative": ({"body[2].inertia_xx": -0.01}, "body[2]"),
     "triangle inequality": ({"body[3].inertia_zz": 0.02}, "body[3]"),
     "products too large": ({"body[1].inertia_xy": 0.08}, "body[1]"),
-    "rotated triangle inequality": ({"body[1].inertia_xx": 0.02, "body[1].inertia_yy": 0.02, "body[1].inertia_xy": 0.015}, "body[1]"),
+    "rotated triangle inequality": (
+        {"body[1].inertia_xx": 0.02, "body[1].inertia_yy": 0.02, "body[1].inertia_xy": 0.015},
+        "body[1]",
+    ),
 }
 ZERO = {f"joint[2].quaternion_start[{k}]": 0.0 for k in (1, 2, 3, 4)}
 
@@ -185,17 +225,35 @@ def test_a_quaternion_of_another_length_is_normalised(tree_fmu: BuildTree, host:
     slave = host.open(tree_fmu(arm_of("quaternion")))
     start = dict(zip(ZERO, (3.0, 0.0, -4.0, 0.0), strict=True))
     slave.initialize(start)
-    assert np.allclose(slave.get(*(f"joint[2].quaternion[{k}]" for k in (1, 2, 3, 4))), (0.6, 0.0, -0.8, 0.0), rtol=0, atol=NORM)
+    assert np.allclose(
+        slave.get(*(f"joint[2].quaternion[{k}]" for k in (1, 2, 3, 4))), (0.6, 0.0, -0.8, 0.0), rtol=0, atol=NORM
+    )
 
 
 SOLID = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 REFUSED = {
     "nothing moves": (Tree("t", (Body("b", 1.0),), (Joint("j", "fixed", "b"),)), {}, "no joint of the tree can move"),
-    "a joint called tip": (Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("tip", "revolute", "b"),)), {}, "joint tip: rename it"),
-    "a joint called base": (Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("base", "free", "b"),)), {"base": "moving"}, "joint base: rename it"),
-    "a point mass on its axis": (Tree("t", (Body("b", 1.0),), (Joint("j", "revolute", "b"),)), {}, "joint j: nothing resists its motion"),
+    "a joint called tip": (
+        Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("tip", "revolute", "b"),)),
+        {},
+        "joint tip: rename it",
+    ),
+    "a joint called base": (
+        Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("base", "free", "b"),)),
+        {"base": "moving"},
+        "joint base: rename it",
+    ),
+    "a point mass on its axis": (
+        Tree("t", (Body("b", 1.0),), (Joint("j", "revolute", "b"),)),
+        {},
+        "joint j: nothing resists its motion",
+    ),
     "no mass": (Tree("t", (Body("b"),), (Joint("j", "revolute", "b"),)), {}, "joint j moves, but neither its body b"),
-    "two of a name": (Tree("t", (Body("b", 1.0), Body("b", 1.0)), (Joint("i", "fixed", "b"), Joint("j", "revolute", "b"))), {}, "body b: there are two"),
+    "two of a name": (
+        Tree("t", (Body("b", 1.0), Body("b", 1.0)), (Joint("i", "fixed", "b"), Joint("j", "revolute", "b"))),
+        {},
+        "body b: there are two",
+    ),
 }
 
 
@@ -206,7 +264,9 @@ def test_trees_that_cannot_be(case: str) -> None:
         make_instance(mechanism_of(tree, **options)).initialize()
 
 
-@pytest.mark.parametrize("text", ("{", "[]", '{"name": "x"}', '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}'))
+@pytest.mark.parametrize(
+    "text", ("{", "[]", '{"name": "x"}', '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
+)
 def test_a_model_that_is_none(text: str) -> None:
     with pytest.raises(UserError, match="option model is no description of a tree"):
         _ = TreeOfBodies(model=text).table
@@ -215,7 +275,9 @@ def test_a_model_that_is_none(text: str) -> None:
 @pytest.mark.parametrize("kind", ANGLES)
 def test_a_tree_with_angles_starts_by_default(kind: str) -> None:
     """Its default start is not where its angles are singular."""
-    mechanism: TreeMechanism = mechanism_of(Tree("t", (Body("b", 1.0, (0.1, 0.2, 0.3), SOLID),), (Joint("j", kind, "b"),)))
+    mechanism: TreeMechanism = mechanism_of(
+        Tree("t", (Body("b", 1.0, (0.1, 0.2, 0.3), SOLID),), (Joint("j", kind, "b"),))
+    )
     instance = make_instance(mechanism)
     instance.initialize()
     assert instance.get([mechanism.table.by_name["singularity"]]) == [1.0]

@@ -77,7 +77,9 @@ def test_errors_decay_like_a_critically_damped_oscillator() -> None:
 def test_frequency_and_damping_ratio_are_those_of_the_parameters() -> None:
     omega, zeta = 6.0, 0.4
     times = np.linspace(0.0, 2.0, 21)
-    found = Loop(ARM, {"elbow.angle_start": 1.0}, {}, **{"control.frequency": omega, "control.damping_ratio": zeta}).run(times)
+    found = Loop(
+        ARM, {"elbow.angle_start": 1.0}, {}, **{"control.frequency": omega, "control.damping_ratio": zeta}
+    ).run(times)
     w = omega * np.sqrt(1 - zeta**2)
     shape = np.exp(-zeta * omega * times) * (np.cos(w * times) + zeta * omega / w * np.sin(w * times))
     assert np.max(np.abs(found["elbow.angle"] - shape)) < TREE_DECAY
@@ -94,7 +96,9 @@ def test_every_kind_of_joint_gets_the_acceleration_asked_for(seed: int) -> None:
     controller = ComputedTorque(model=tree.to_json())
     inputs = {}
     for words, values in ((COORDINATES, state.q), (RATES, state.v)):
-        inputs |= dict(zip(names(tree, words), values, strict=True)) | dict(zip(map(reference, names(tree, words)), values, strict=True))
+        inputs |= dict(zip(names(tree, words), values, strict=True)) | dict(
+            zip(map(reference, names(tree, words)), values, strict=True)
+        )
     inputs |= dict(zip(map(reference, names(tree, ACCELERATIONS)), wanted, strict=True))
     tau = Point(controller, inputs).get(*names(tree, FORCES))
     found = Point(mechanism_of(tree), start_of(tree, state.q, state.v, tau)).get(*names(tree, ACCELERATIONS))
@@ -113,7 +117,9 @@ def test_springs_dampers_and_friction_are_made_up_for(seed: int) -> None:
     wanted = random.uniform(-3.0, 3.0, len(state.v))
     inputs = {}
     for words, values in ((COORDINATES, state.q), (RATES, state.v)):
-        inputs |= dict(zip(names(tree, words), values, strict=True)) | dict(zip(map(reference, names(tree, words)), values, strict=True))
+        inputs |= dict(zip(names(tree, words), values, strict=True)) | dict(
+            zip(map(reference, names(tree, words)), values, strict=True)
+        )
     inputs |= dict(zip(map(reference, names(tree, ACCELERATIONS)), wanted, strict=True))
     missed = []
     for known in (tree, bare):
@@ -127,13 +133,22 @@ def test_springs_dampers_and_friction_are_made_up_for(seed: int) -> None:
 def test_a_spherical_joint_turns_to_its_reference_on_the_shortest_way() -> None:
     """About a fixed axis from rest, the angle that is missing decays like any other error."""
     axis, angle = np.array([0.6, 0.0, 0.8]), 1.3
-    tree = Tree("ball", (Body("b", 2.0, (0.1, 0.0, -0.3), (0.05, 0.06, 0.04, 0.01, 0.0, 0.0)),), (Joint("ball", "spherical", "b"),))
+    tree = Tree(
+        "ball",
+        (Body("b", 2.0, (0.1, 0.0, -0.3), (0.05, 0.06, 0.04, 0.01, 0.0, 0.0)),),
+        (Joint("ball", "spherical", "b"),),
+    )
     target = np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
-    references = {f"ball.quaternion_reference[{k + 1}]": -3.0 * target[k] for k in range(4)}  # neither length nor sign may matter
+    references = {
+        f"ball.quaternion_reference[{k + 1}]": -3.0 * target[k] for k in range(4)
+    }  # neither length nor sign may matter
     times = np.linspace(0.0, 1.0, 11)
     found = Loop(tree, {}, references).run(times)
     e = np.stack([found[f"ball.quaternion[{k}]"] for k in range(1, 5)], axis=1)
-    missing = [2 * np.arccos(min(1.0, abs(product(e_i * [1, -1, -1, -1], target)[0]))) for e_i in e / np.linalg.norm(e, axis=1, keepdims=True)]
+    missing = [
+        2 * np.arccos(min(1.0, abs(product(e_i * [1, -1, -1, -1], target)[0])))
+        for e_i in e / np.linalg.norm(e, axis=1, keepdims=True)
+    ]
     shape = (1 + OMEGA * times) * np.exp(-OMEGA * times)
     large = angle * shape > 1e-2  # arccos of nearly 1 is inexact
     assert large.sum() > 5
@@ -149,7 +164,9 @@ def test_gravity_compensation_holds_any_arm_at_rest() -> None:
         controller = ComputedTorque(model=tree.to_json(), law="gravity")
         tau = Point(controller, measured).get(*names(tree, FORCES))
         rest = np.zeros(len(tau))
-        held, dropped = (Point(mechanism_of(tree), start_of(tree, q, rest, t)).get(*names(tree, ACCELERATIONS)) for t in (tau, rest))
+        held, dropped = (
+            Point(mechanism_of(tree), start_of(tree, q, rest, t)).get(*names(tree, ACCELERATIONS)) for t in (tau, rest)
+        )
         assert np.max(np.abs(held)) < AT_REST
         assert np.max(np.abs(dropped)) > 1.0
 
@@ -160,7 +177,10 @@ def test_gravity_compensation_leaves_springs_and_dampers_as_they_are() -> None:
     controllers = [ComputedTorque(model=tree.to_json(), law="gravity") for tree in (ARM, replace(ARM, joints=joints))]
     assert "elbow.stiffness" not in controllers[1].table.by_name
     angles, rates = {"shoulder.angle": 0.3, "elbow.angle": -0.8}, {"shoulder.rate": 2.0, "elbow.rate": -1.0}
-    at_rest, moving = Point(controllers[0], angles).get(*names(ARM, FORCES)), Point(controllers[1], angles | rates).get(*names(ARM, FORCES))
+    at_rest, moving = (
+        Point(controllers[0], angles).get(*names(ARM, FORCES)),
+        Point(controllers[1], angles | rates).get(*names(ARM, FORCES)),
+    )
     assert np.array_equal(at_rest, moving)
     assert abs(at_rest[0]) > 1.0
 
@@ -171,7 +191,9 @@ def test_free_joints_are_refused() -> None:
         _ = ComputedTorque(model=tree.to_json()).table
 
 
-@pytest.mark.parametrize("text", ("{", '{"name": "x"}', "[]", '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}'))
+@pytest.mark.parametrize(
+    "text", ("{", '{"name": "x"}', "[]", '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
+)
 def test_a_model_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="option model is no description of a tree"):
         _ = ComputedTorque(model=text).table

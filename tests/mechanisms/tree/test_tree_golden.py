@@ -34,7 +34,9 @@ from mechfmu.simulation.engines import NAMES
 AS_TREES = [(variant, form, engine) for variant in ARM["variants"] for form in FORMS for engine in NAMES]
 
 
-@pytest.mark.parametrize(("variant", "form", "engine"), [c for c in AS_TREES if c[::2] != ("mounted", "c")])  # those are the next test's
+@pytest.mark.parametrize(
+    ("variant", "form", "engine"), [c for c in AS_TREES if c[::2] != ("mounted", "c")]
+)  # those are the next test's
 def test_the_arm_as_a_tree(variant: str, form: str, engine: str) -> None:
     """Both mountings in both state forms; here a quaternion contains the mounting, as in the golden data."""
     tree = golden_arm(variant, quaternions=form == "quaternion")
@@ -67,7 +69,9 @@ def test_trees(name: str, engine: str) -> None:
 @pytest.mark.parametrize("engine", NAMES)
 @pytest.mark.parametrize("form", FORMS)
 def test_five_seconds_of_the_arm(form: str, engine: str) -> None:
-    stop = 1.0 if engine == "numpy" else 5.0  # the functions as written are slow, and elsewhere shown to be those of the other engines
+    stop = (
+        1.0 if engine == "numpy" else 5.0
+    )  # the functions as written are slow, and elsewhere shown to be those of the other engines
     result = arm_of(form).simulate(stop=stop, step=0.1, tolerance=TRAJECTORY_TOLERANCE, engine=engine)
     rows = np.stack([result[name] for name in trajectory_signals(form)], axis=1)
     assert np.allclose(result.t, ARM["trajectory"]["t"][: len(result.t)], rtol=0, atol=1e-12)
@@ -77,10 +81,9 @@ def test_five_seconds_of_the_arm(form: str, engine: str) -> None:
 def test_the_start_of_the_arm_is_that_of_the_golden_motion() -> None:
     trajectory = ARM["trajectory"]
     point = Point(SphericalArm(state="euler"), {})
-    assert point.get(*(f"joint[{j}].{word}[{k}]" for word in ("angle", "rate") for j in (1, 2) for k in (1, 2, 3))).tolist() == [
-        *trajectory["q"][0][:6],
-        *trajectory["v"][0][:6],
-    ]
+    assert point.get(
+        *(f"joint[{j}].{word}[{k}]" for word in ("angle", "rate") for j in (1, 2) for k in (1, 2, 3))
+    ).tolist() == [*trajectory["q"][0][:6], *trajectory["v"][0][:6]]
     assert point.get("joint[3].angle", "joint[3].rate").tolist() == [trajectory["q"][0][6], trajectory["v"][0][6]]
 
 
@@ -88,5 +91,9 @@ def test_the_wrenches_of_the_golden_data_tell_force_from_moment() -> None:
     """A negative control: force and moment exchanged would not pass."""
     tree = golden_arm("mounted", quaternions=False)
     data = ARM["variants"]["mounted"]["states"][0]
-    wrench = Point(mechanism_of(tree), start_of(tree, data["q"], data["v"], data["tau"])).get(*wrench_names(tree)).reshape(-1, 6)
+    wrench = (
+        Point(mechanism_of(tree), start_of(tree, data["q"], data["v"], data["tau"]))
+        .get(*wrench_names(tree))
+        .reshape(-1, 6)
+    )
     assert off_by(np.roll(wrench, 3, axis=1), data["joint_wrench"]) > 0.1

@@ -24,7 +24,9 @@ def tree(*parts: tuple[Joint, Body]) -> Tree:
     return Tree("refused", tuple(body for _, body in parts), tuple(joint for joint, _ in parts))
 
 
-def chain(*kinds: str, body: Body = LUMP, axis: tuple[float, ...] = SLANTED, offset: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Tree:
+def chain(
+    *kinds: str, body: Body = LUMP, axis: tuple[float, ...] = SLANTED, offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+) -> Tree:
     """Joints in one point (or each at `offset` from the last), bodies without mass between them, a lump at the end."""
     bodies = [*(Body(f"between{k}") for k in range(len(kinds) - 1)), body]
     parents = ["", *(b.name for b in bodies)]
@@ -37,11 +39,20 @@ def chain(*kinds: str, body: Body = LUMP, axis: tuple[float, ...] = SLANTED, off
 
 
 SINGULAR = {
-    "a point mass on a hinge's axis": (chain("revolute", body=Body("point", 1.0, tuple(0.7 * x for x in SLANTED))), "j0"),
+    "a point mass on a hinge's axis": (
+        chain("revolute", body=Body("point", 1.0, tuple(0.7 * x for x in SLANTED))),
+        "j0",
+    ),
     "a point mass in a hinge": (chain("revolute", body=Body("point", 1.0)), "j0"),
-    "a thin rod along a hinge's axis": (chain("revolute", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0)), axis=(0.0, 0.0, 1.0)), "j0"),
+    "a thin rod along a hinge's axis": (
+        chain("revolute", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0)), axis=(0.0, 0.0, 1.0)),
+        "j0",
+    ),
     "a point mass on a ball joint": (chain("spherical", body=Body("point", 1.0, (0.3, 0.2, -0.4))), "j0"),
-    "a thin rod on a ball joint": (chain("spherical", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0))), "j0"),
+    "a thin rod on a ball joint": (
+        chain("spherical", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0))),
+        "j0",
+    ),
     "a point mass that floats": (chain("free", body=Body("point", 1.0)), "j0"),
     "two hinges about one axis": (chain("revolute", "revolute"), "j0"),
     "two hinges about one axis, apart": (chain("revolute", "revolute", offset=SLANTED), "j0"),
@@ -51,7 +62,7 @@ SINGULAR = {
     "two balls in one point": (chain("spherical", "spherical"), "j0"),
     "cylindrical and hinge about one axis": (chain("revolute", "cylindrical"), "j0"),
     "a slide in the plane of another joint": (chain("prismatic", "planar", axis=(0.6, 0.8, 0.0)), "j0"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", SINGULAR)
@@ -66,24 +77,32 @@ def test_a_joint_that_nothing_resists_is_refused_by_name(what: str) -> None:
 
 
 def test_the_joint_behind_a_good_one_is_named() -> None:
-    good, bad = (Joint("good", "revolute", "lump", axis=SLANTED), LUMP), (Joint("bad", "revolute", "point", "lump"), Body("point", 1.0, (0.0, 0.0, 0.2)))
+    good, bad = (
+        (Joint("good", "revolute", "lump", axis=SLANTED), LUMP),
+        (Joint("bad", "revolute", "point", "lump"), Body("point", 1.0, (0.0, 0.0, 0.2))),
+    )
     with pytest.raises(ModelError, match=r"^joint bad: nothing resists"):
         tree(good, bad).check()
 
 
 NEARLY = {
-    "a point mass beside a hinge's axis": chain("revolute", body=Body("point", 1.0, (1e-3, 0.0, 0.0)), axis=(0.0, 0.0, 1.0)),
-    "a rod with a little thickness": chain("spherical", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 1e-7, 0.0, 0.0, 0.0))),
+    "a point mass beside a hinge's axis": chain(
+        "revolute", body=Body("point", 1.0, (1e-3, 0.0, 0.0)), axis=(0.0, 0.0, 1.0)
+    ),
+    "a rod with a little thickness": chain(
+        "spherical", body=Body("rod", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 1e-7, 0.0, 0.0, 0.0))
+    ),
     "two parallel hinges apart": chain("revolute", "revolute", offset=(0.1, 0.0, 0.0), axis=(0.0, 0.0, 1.0)),
     "a light body between two hinges": tree(
         (Joint("j0", "revolute", "between"), Body("between", 1e-3, (0.0, 0.0, 0.0), (1e-6, 1e-6, 1e-6, 0.0, 0.0, 0.0))),
         (Joint("j1", "revolute", "lump", "between"), LUMP),
     ),
     "three crossed hinges in one point": tree(
-        (Joint("j0", "revolute", "a", axis=(1.0, 0.0, 0.0)), Body("a")), (Joint("j1", "revolute", "b", "a", axis=(0.0, 1.0, 0.0)), Body("b")),
+        (Joint("j0", "revolute", "a", axis=(1.0, 0.0, 0.0)), Body("a")),
+        (Joint("j1", "revolute", "b", "a", axis=(0.0, 1.0, 0.0)), Body("b")),
         (Joint("j2", "revolute", "lump", "b", axis=(1.0, 0.0, 0.0)), LUMP),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", NEARLY)
@@ -101,7 +120,9 @@ def test_random_trees_of_all_kinds_are_taken(seed: int) -> None:
     random_tree(random, [str(k) for k in random.permutation(KINDS)])  # checks itself
 
 
-@pytest.mark.parametrize("name", ("{}", "arm{k}", "a.b", "{0}", "a%sb", 'a"b', "a\nb", "", "1a", "a\\b", "<b>", "naïve"))
+@pytest.mark.parametrize(
+    "name", ("{}", "arm{k}", "a.b", "{0}", "a%sb", 'a"b', "a\nb", "", "1a", "a\\b", "<b>", "naïve")
+)
 @pytest.mark.parametrize("what", ("joint", "body"))
 def test_names_that_are_none_are_refused(what: str, name: str) -> None:
     first = EXAMPLE.joints[0]
@@ -109,7 +130,11 @@ def test_names_that_are_none_are_refused(what: str, name: str) -> None:
         data = replace(EXAMPLE, joints=(replace(first, name=name), *EXAMPLE.joints[1:]))
     else:
         others = [replace(j, parent=name) for j in EXAMPLE.joints[1:]]
-        data = replace(EXAMPLE, bodies=(replace(EXAMPLE.bodies[0], name=name), *EXAMPLE.bodies[1:]), joints=(replace(first, child=name), *others))
+        data = replace(
+            EXAMPLE,
+            bodies=(replace(EXAMPLE.bodies[0], name=name), *EXAMPLE.bodies[1:]),
+            joints=(replace(first, child=name), *others),
+        )
     with pytest.raises(UserError, match=re.escape(f"{what} {name!r}: a name is made of")):
         _ = mechanism_of(data).table
 

@@ -47,7 +47,12 @@ class Robot:
         The torques are those of accelerations of like size in all joints: one light finger must not dwarf the others.
         """
         random, model = np.random.default_rng(seed), self.model
-        q = np.array([random.uniform(max(low, -3.0), min(high, 3.0)) for low, high in zip(model.lowerPositionLimit, model.upperPositionLimit, strict=True)])
+        q = np.array(
+            [
+                random.uniform(max(low, -3.0), min(high, 3.0))
+                for low, high in zip(model.lowerPositionLimit, model.upperPositionLimit, strict=True)
+            ]
+        )
         for k in self._free():
             e = random.normal(size=4)
             q[model.idx_qs[k] : model.idx_qs[k] + 7] = [*random.uniform(-1.0, 1.0, 3), *(e / np.linalg.norm(e))]
@@ -59,14 +64,23 @@ class Robot:
             name, at_q, at_v = model.names[k], model.idx_qs[k], model.idx_vs[k]
             if k in self._free():
                 name, A = self._free_name(), self._turned(q, at_q)
-                groups = {"position_start": q[at_q : at_q + 3], "quaternion_start": q[[at_q + 6, at_q + 3, at_q + 4, at_q + 5]],
-                          "speed_start": A @ v[at_v : at_v + 3], "rate_start": v[at_v + 3 : at_v + 6],  # speeds: here the world's, there the body's
-                          "force": A @ tau[at_v : at_v + 3], "torque": tau[at_v + 3 : at_v + 6]}  # fmt: skip
+                groups = {
+                    "position_start": q[at_q : at_q + 3],
+                    "quaternion_start": q[[at_q + 6, at_q + 3, at_q + 4, at_q + 5]],
+                    "speed_start": A @ v[at_v : at_v + 3],
+                    "rate_start": v[at_v + 3 : at_v + 6],  # speeds: here the world's, there the body's
+                    "force": A @ tau[at_v : at_v + 3],
+                    "torque": tau[at_v + 3 : at_v + 6],
+                }
                 start |= {f"{name}.{word}[{i + 1}]": x for word, values in groups.items() for i, x in enumerate(values)}
                 continue
             assert model.nqs[k] == 1, name
             words = ("angle", "rate", "torque") if kinds[name] == "revolute" else ("position", "speed", "force")
-            start |= {f"{name}.{words[0]}_start": q[at_q], f"{name}.{words[1]}_start": v[at_v], f"{name}.{words[2]}": tau[at_v]}
+            start |= {
+                f"{name}.{words[0]}_start": q[at_q],
+                f"{name}.{words[1]}_start": v[at_v],
+                f"{name}.{words[2]}": tau[at_v],
+            }
             start |= {f"{name}.damping": 0.0, f"{name}.friction": 0.0}  # Pinocchio's aba has neither
         return q, v, tau, {name: float(value) for name, value in start.items()}
 
@@ -100,7 +114,9 @@ class Robot:
 @lru_cache
 def robot_of(name: str) -> Robot:
     base = WHERE[name][1]
-    text = re.sub(r"<mimic[^>]*/>", "", file_of(name).read_text())  # a finger that follows another: both programs let it move on its own
+    text = re.sub(
+        r"<mimic[^>]*/>", "", file_of(name).read_text()
+    )  # a finger that follows another: both programs let it move on its own
     model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if base == "free" else pin.buildModelFromXML(text)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "robot.urdf"
@@ -139,7 +155,9 @@ def test_every_joint_of_the_file_is_there(robot: Robot) -> None:
     moves = {"": False}
     for joint in robot.tree.tree.joints:
         moves[joint.child] = moves[joint.parent] or joint.kind != "fixed"
-    assert sum(body.mass for body in robot.tree.tree.bodies if moves[body.name]) == pytest.approx(pin.computeTotalMass(robot.model), rel=1e-12)
+    assert sum(body.mass for body in robot.tree.tree.bodies if moves[body.name]) == pytest.approx(
+        pin.computeTotalMass(robot.model), rel=1e-12
+    )
 
 
 def test_limits_of_the_file_are_limits_of_the_variables() -> None:
@@ -148,7 +166,10 @@ def test_limits_of_the_file_are_limits_of_the_variables() -> None:
         name, at = robot.model.names[k], robot.model.idx_qs[k]
         joint = next(j for j in robot.tree.tree.joints if j.name == name)
         start = robot.tree.table.by_name[f"{name}.{'angle' if joint.kind == 'revolute' else 'position'}_start"]
-        assert (start.row.min, start.row.max) == (robot.model.lowerPositionLimit[at], robot.model.upperPositionLimit[at])
+        assert (start.row.min, start.row.max) == (
+            robot.model.lowerPositionLimit[at],
+            robot.model.upperPositionLimit[at],
+        )
         assert start.row.min <= start.start <= start.row.max
 
 

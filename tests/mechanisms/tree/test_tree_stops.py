@@ -15,7 +15,10 @@ pytest_plugins = ["helpers.tree_fixtures"]
 LOWER, UPPER = -0.5, 0.8
 PENDULUM = Tree(
     "Stopped",
-    (Body("rod", 2.0, (0.0, 0.0, -0.4), (0.1, 0.1, 0.01, 0.0, 0.0, 0.0)), Body("bob", 0.5, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0))),
+    (
+        Body("rod", 2.0, (0.0, 0.0, -0.4), (0.1, 0.1, 0.01, 0.0, 0.0, 0.0)),
+        Body("bob", 0.5, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0)),
+    ),
     (
         Joint("swing", "revolute", "rod", axis=(0.0, 1.0, 0.0), lower=LOWER, upper=UPPER),
         Joint("slide", "prismatic", "bob", "rod", (0.0, 0.0, -0.3), axis=(0.0, 0.0, -1.0), lower=0.0, upper=0.2),
@@ -37,7 +40,10 @@ def test_the_energy_balance_over_many_impacts(dissipation: float) -> None:
 
 def test_joints_stay_near_their_limits() -> None:
     """At most as deep as the whole energy would press a spring of this stiffness."""
-    free, held = (mechanism_of(PENDULUM, stops=stops).simulate(stop=1.0, step=0.005, start=STARTS, tolerance=TIGHT) for stops in ("none", "elastic"))
+    free, held = (
+        mechanism_of(PENDULUM, stops=stops).simulate(stop=1.0, step=0.005, start=STARTS, tolerance=TIGHT)
+        for stops in ("none", "elastic")
+    )
     energy = held["energy.kinetic"][0] + 2.5 * 9.81 * 2.0
     depth = np.sqrt(2 * energy / 1e4)
     assert held["swing.angle"].max() < UPPER + depth
@@ -55,9 +61,17 @@ def test_a_joint_comes_to_rest_on_its_stop() -> None:
     assert abs(result["slide.speed"][-1]) < 1e-6
 
 
-@pytest.mark.parametrize(("angle", "rate"), ((0.85, 2.0), (0.85, -2.0), (-0.55, -2.0), (-0.55, 2.0)), ids=("into", "out of", "into lower", "out of lower"))
+@pytest.mark.parametrize(
+    ("angle", "rate"),
+    ((0.85, 2.0), (0.85, -2.0), (-0.55, -2.0), (-0.55, 2.0)),
+    ids=("into", "out of", "into lower", "out of lower"),
+)
 def test_power_balance_inside_a_stop(angle: float, rate: float) -> None:
-    point = Point(mechanism_of(PENDULUM, stops="elastic"), {"slide.position_start": 0.1}, {"swing.angle": angle, "swing.rate": rate, "slide.speed": 0.3})
+    point = Point(
+        mechanism_of(PENDULUM, stops="elastic"),
+        {"slide.position_start": 0.1},
+        {"swing.angle": angle, "swing.rate": rate, "slide.speed": 0.3},
+    )
     lost = point.rate("energy.dissipated")
     (total,) = rate_along(point, ["energy.total"])
     assert lost == pytest.approx(1e4 * 0.1 * 0.05 * rate**2, rel=1e-9)
@@ -66,7 +80,10 @@ def test_power_balance_inside_a_stop(angle: float, rate: float) -> None:
 
 def test_stops_push_harder_against_motion_into_them() -> None:
     mechanism = mechanism_of(PENDULUM, stops="elastic")
-    pushes = [Point(mechanism, {}, {"swing.angle": 0.85, "swing.rate": rate})["swing.acceleration"] for rate in (2.0, 0.0, -2.0)]
+    pushes = [
+        Point(mechanism, {}, {"swing.angle": 0.85, "swing.rate": rate})["swing.acceleration"]
+        for rate in (2.0, 0.0, -2.0)
+    ]
     assert pushes[0] < pushes[1] < pushes[2] < 0
 
 

@@ -39,7 +39,13 @@ def outputs(values: dict[str, float], t: float = 0.0, name: str = "numpy") -> di
 def test_steps_of_the_pendulum_tend_to_the_wanted_length(gain: float) -> None:
     """Closed form: with (3) the error of the capture point is (1 - k) exp(omega T) times as large after each step."""
     S, T, omega = 0.4, 0.5, np.sqrt(9.81 / 0.9)
-    values = {"gait.step_length": S, "gait.step_time": T, "pendulum.height": 0.9, "placement.gain": gain, "placement.reach": 9.0}
+    values = {
+        "gait.step_length": S,
+        "gait.step_time": T,
+        "pendulum.height": 0.9,
+        "placement.gain": gain,
+        "placement.reach": 9.0,
+    }
     grows, b = np.exp(omega * T), S / (np.exp(omega * T) - 1)
     foot, x, v, errors = 0.0, 0.1, 0.3, []
     for _ in range(6):
@@ -58,20 +64,31 @@ def test_steps_of_the_pendulum_tend_to_the_wanted_length(gain: float) -> None:
 def test_the_stance_leg_carries_as_it_shall() -> None:
     """Identity: on legs without mass and with locked lengths, the ground pushes with the vertical force of (9), and the body gets the moment of (8)."""
     exo = Exoskeleton.six_link()
-    start = {f"link[{i}].angle_start": float(a) for i, a in enumerate(posture_angles((0.1, 0.85), ((0.0, 0.0), (-0.1, 0.1)), lean=0.1), 1)}
-    start |= {"hip.x_start": 0.1, "hip.y_start": 0.85, "foot[1].pinned_start": 1.0} | {f"link[{i}].locked": 1.0 for i in range(1, 7)}
+    start = {
+        f"link[{i}].angle_start": float(a)
+        for i, a in enumerate(posture_angles((0.1, 0.85), ((0.0, 0.0), (-0.1, 0.1)), lean=0.1), 1)
+    }
+    start |= {"hip.x_start": 0.1, "hip.y_start": 0.85, "foot[1].pinned_start": 1.0} | {
+        f"link[{i}].locked": 1.0 for i in range(1, 7)
+    }
     start |= {f"link[{i}].{name}": 1e-9 for i in range(1, 5) for name in ("mass", "inertia", "axial_inertia")}
     t, x, d, u, p = exo.start(start)
     values = {name: float(v) for name, v in _values(exo, t, x, d, u, p).items() if name in CONTROLLER.table.by_name}
     off = dict.fromkeys(("swing.stiffness", "swing.damping", "swing.weight", "support.damping", "knee.stiffness"), 0.0)
     found = outputs({k: v for k, v in values.items() if CONTROLLER.table.by_name[k].role == "input"} | off)
     assert abs(found["link[1].moment"]) > 10 and abs(found["hip.moment[1]"]) > 50
-    moments = {name: value for name, value in found.items() if name in exo.table.by_name and exo.table.by_name[name].role == "input"}
+    moments = {
+        name: value
+        for name, value in found.items()
+        if name in exo.table.by_name and exo.table.by_name[name].role == "input"
+    }
     t, x, d, u, p = exo.start(start | moments)
     acts = _values(exo, t, x, d, u, p)
     assert acts["foot[1].ankle_moment"] == pytest.approx(found["link[1].moment"], rel=1e-12)
     assert acts["foot[1].reaction_y"] == pytest.approx(670 + 6000 * (0.86 - 0.85), rel=1e-6)
-    assert -found["hip.moment[1]"] - found["hip.moment[2]"] == pytest.approx(1500 * 0.05, rel=1e-12), "lean 0.05 instead of 0.1"
+    assert -found["hip.moment[1]"] - found["hip.moment[2]"] == pytest.approx(1500 * 0.05, rel=1e-12), (
+        "lean 0.05 instead of 0.1"
+    )
 
 
 def _values(exo: Exoskeleton, *at: np.ndarray) -> dict[str, float]:
@@ -102,7 +119,14 @@ def test_engines_agree(stance: float) -> None:
 
 
 def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
-    landed = measured() | {"foot[1].x": 0.5, "foot[2].x": 0.8, "foot[1].y": 0.02, "foot[2].y": 0.02, "foot[2].velocity_x": 0.0, "foot[2].velocity_y": 0.0}
+    landed = measured() | {
+        "foot[1].x": 0.5,
+        "foot[2].x": 0.8,
+        "foot[1].y": 0.02,
+        "foot[2].y": 0.02,
+        "foot[2].velocity_x": 0.0,
+        "foot[2].velocity_y": 0.0,
+    }
     for swings in ({"foot[2].y": 0.03}, {"foot[2].velocity_x": 0.1}, {"foot[2].velocity_y": -0.1}, {"hip.y": 0.0}):
         assert CONTROLLER.guards(0.21, *CONTROLLER.start(landed | swings)[1:])[0] > 0
     _, x, d, u, p = CONTROLLER.start(landed)
@@ -121,7 +145,9 @@ def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
 def test_a_push_stands_in_the_equations_and_in_the_energy(contact: str) -> None:
     """Against the matrices of (25'), (26'), and by the power of the force."""
     exo, push = Exoskeleton.six_link(contact=contact, push="hip"), np.array([80.0, -30.0])
-    t, x, d, u, p = exo.start({"push.force_x": push[0], "push.force_y": push[1], "hip.velocity_x_start": 0.7, "hip.velocity_y_start": 0.4})
+    t, x, d, u, p = exo.start(
+        {"push.force_x": push[0], "push.force_y": push[1], "hip.velocity_x_start": 0.7, "hip.velocity_y_start": 0.4}
+    )
     still = exo.start({"hip.velocity_x_start": 0.7, "hip.velocity_y_start": 0.4})
     m, change = exo.matrices(t, x, d, u, p), exo.table.x(exo.rates(t, x, d, u, p) - exo.rates(*still))
     added = np.concatenate([[change.vx, change.vy], change.w, change.ld])
@@ -139,7 +165,9 @@ def check_walk(result: Result) -> None:
     exo = {name: result[f"exo.{name}"] for name in ("hip.x", "hip.y", "link[5].angle", "foot[1].y", "foot[2].y")}
     changes = np.flatnonzero(np.diff(result["control.steps"])) + 1
     assert len(changes) >= 20 and result["control.steps"][-1] == len(changes)
-    assert list(result["control.stance"][changes]) == [2.0, 1.0] * (len(changes) // 2) + [2.0] * (len(changes) % 2), "left, right, left"
+    assert list(result["control.stance"][changes]) == [2.0, 1.0] * (len(changes) // 2) + [2.0] * (len(changes) % 2), (
+        "left, right, left"
+    )
     for i in changes:
         touched = result[f"exo.foot[{result['control.stance'][i]:.0f}].touch_time"][i]
         assert 0 < result.t[i] - touched < 0.005, "the foot that stands from now on has just touched down"

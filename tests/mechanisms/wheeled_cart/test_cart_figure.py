@@ -29,7 +29,18 @@ def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> Non
     """Corners and wheels of the cart against the ellipses as they are, not inflated; 40 s."""
     case = figure.CASES["cart"]
     run = figure.drive(case, case.starts[start])
-    words = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
+    words = (
+        "x",
+        "y",
+        "velocity_x",
+        "velocity_y",
+        "angle",
+        "rotation_rate",
+        "semi_axis_a",
+        "semi_axis_b",
+        "side",
+        "active",
+    )
     closest = np.inf
     for k in range(0, len(run["time"]), 5):
         obstacles = [Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
@@ -46,9 +57,14 @@ def test_steps_from_1_to_100_ms_keep_off_the_obstacles(h: float, stop: float) ->
     starts = np.array(figure.CASES["point"].starts).T
     n = starts.shape[1]
     right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]
-    target, obstacles = Target(*(v * np.ones(n) for v in TARGET)), [Obstacle(*(v * np.ones(n) for v in o)) for o in right]
+    target, obstacles = (
+        Target(*(v * np.ones(n) for v in TARGET)),
+        [Obstacle(*(v * np.ones(n) for v in o)) for o in right],
+    )
     settings = named(GUIDANCE_NAMES, golden("closed_loop_rigid")["guidance"])
-    clearance, miss, _ = drive(Scenarios(starts[0], starts[1], target, obstacles), settings, starts[2], 0 * starts[0], stop, h)
+    clearance, miss, _ = drive(
+        Scenarios(starts[0], starts[1], target, obstacles), settings, starts[2], 0 * starts[0], stop, h
+    )
     assert np.min(clearance) > 0.0
     assert stop < 20.0 or np.max(miss) < 0.02
 
@@ -71,7 +87,9 @@ def test_the_example_draws_picture_and_film(tmp_path: Path) -> None:
 
 
 def test_the_chain_follows_its_line(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLE.with_name("chain_on_a_line.py"))], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE.with_name("chain_on_a_line.py"))], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     heights = [abs(float(h)) for h in re.findall(r"over the line +(\S+) mm", done.stdout)]
     assert heights[0] > 100 and heights[-1] < 1

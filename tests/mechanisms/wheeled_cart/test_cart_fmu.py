@@ -77,7 +77,9 @@ def test_controller_values(fmu: Build, host: Host, mode: str) -> None:
             assert close(slave.get(*REQUESTED), case["torque"])
             continue
         assert close(slave.get(*REQUESTED), case["torque_min_norm"])
-        assert close(slave.get("constraint.y", "constraint.y_rate", "constraint.z"), [case["y"], case["ydot"], case["z"]])
+        assert close(
+            slave.get("constraint.y", "constraint.y_rate", "constraint.z"), [case["y"], case["ydot"], case["z"]]
+        )
 
 
 def test_ten_seconds_of_the_closed_loop(fmu: Build, host: Host) -> None:
@@ -101,16 +103,22 @@ def test_ten_seconds_of_the_closed_loop(fmu: Build, host: Host) -> None:
 
 def sampled_loop(host: Host, files: tuple, h: float, stop: float, outputs: tuple[str, ...]) -> np.ndarray:
     """Three FMUs stepped together, each with what the others showed at the beginning of the step."""
-    plant, controller, scenario = (host.open(file, name) for file, name in zip(files, ("plant", "controller", "scenario"), strict=True))
+    plant, controller, scenario = (
+        host.open(file, name) for file, name in zip(files, ("plant", "controller", "scenario"), strict=True)
+    )
     data = SCENARIOS[LOOP["scenario"]]
     scenario.initialize({f"{n}_start": v for n, v in scenario_inputs(data).items()})
     first = LOOP["samples"][0]
-    plant.initialize(named(CART_NAMES, LOOP["parameters"]) | starts(Q, first["q"]) | starts(NU["rigid"], first["nu"]), tolerance=1e-9)
+    plant.initialize(
+        named(CART_NAMES, LOOP["parameters"]) | starts(Q, first["q"]) | starts(NU["rigid"], first["nu"]), tolerance=1e-9
+    )
     shown = list(scenario_inputs(data))
     controller.initialize(named(CART_NAMES, LOOP["parameters"]) | GUIDANCE | GAINS | LIMITLESS)
     rows = []
     for _ in range(round(stop / h)):
-        controller.set(dict(zip(MEASURED, plant.get(*MEASURED), strict=True)) | dict(zip(shown, scenario.get(*shown), strict=True)))
+        controller.set(
+            dict(zip(MEASURED, plant.get(*MEASURED), strict=True)) | dict(zip(shown, scenario.get(*shown), strict=True))
+        )
         plant.set(dict(zip(TORQUES, controller.get(*TORQUES), strict=True)))
         for slave in (plant, controller, scenario):
             slave.step(h)
@@ -168,7 +176,7 @@ CONTRACT = {
         "guidance.velocity_x guidance.velocity_y constraint.y constraint.y_rate constraint.z clearance[1] clearance[2] clearance_min inside_obstacle "
         "overlapping_obstacles target_blocked steering_degraded saturated",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("key", CONTRACT)
@@ -181,7 +189,13 @@ def test_names_of_the_contract(fmu: Build, key: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "options"),
-    (("wheeled_cart", {}), ("wheeled_cart", {"front": "free"}), ("wheeled_cart", {"front": "viscous"}), ("cart_controller", {}), ("scenario", {})),
+    (
+        ("wheeled_cart", {}),
+        ("wheeled_cart", {"front": "free"}),
+        ("wheeled_cart", {"front": "viscous"}),
+        ("cart_controller", {}),
+        ("scenario", {}),
+    ),
     ids=lambda v: str(v),
 )
 def test_they_are_valid_fmus(fmu: Build, key: str, options: dict) -> None:
@@ -211,8 +225,12 @@ def test_starts_that_cannot_be_solved(fmu: Build, host: Host) -> None:
     assert "the cart starts inside an obstacle" in exit_refused(controller, {"pose.x": -2.2, "pose.y": 0.1})
     assert "two obstacles overlap" in exit_refused(controller, {"obstacle[2].x": -1.0, "obstacle[2].y": 0.9})
     assert "the target is inside an obstacle" in exit_refused(controller, {"target.x": 1.0, "target.y": 1.4})
-    assert "obstacle[1] and obstacle[2] overlap at the start" in exit_refused(scenario, {"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9})
-    assert "the target lies inside obstacle[2] at the start" in exit_refused(scenario, {"target.x_start": 1.0, "target.y_start": 1.4})
+    assert "obstacle[1] and obstacle[2] overlap at the start" in exit_refused(
+        scenario, {"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9}
+    )
+    assert "the target lies inside obstacle[2] at the start" in exit_refused(
+        scenario, {"target.x_start": 1.0, "target.y_start": 1.4}
+    )
 
 
 def test_later_the_controller_goes_on_with_a_flag(fmu: Build, host: Host) -> None:
@@ -237,9 +255,12 @@ def test_the_controller_runs_with_all_inputs_at_zero(fmu: Build, host: Host) -> 
 def test_bad_numbers(fmu: Build, host: Host) -> None:
     plant, controller = host.open(fmu("wheeled_cart")), host.open(fmu("cart_controller"))
     for slave, name, value, reason in (
-        (plant, "geometry.rear", 0.0, "must be greater than 0"), (plant, "wheel.mass", -1.0, "must be greater than 0"),
-        (plant, "wheel.left_torque", float("nan"), "must be a finite number"), (controller, "geometry.rear", -0.1, "must be greater than 0"),
-        (controller, "pose.x", float("nan"), "must be a finite number"), (controller, "obstacle[1].semi_axis_a", -0.1, "must be at least 0"),
-    ):  # fmt: skip
+        (plant, "geometry.rear", 0.0, "must be greater than 0"),
+        (plant, "wheel.mass", -1.0, "must be greater than 0"),
+        (plant, "wheel.left_torque", float("nan"), "must be a finite number"),
+        (controller, "geometry.rear", -0.1, "must be greater than 0"),
+        (controller, "pose.x", float("nan"), "must be a finite number"),
+        (controller, "obstacle[1].semi_axis_a", -0.1, "must be at least 0"),
+    ):
         with pytest.raises(Refused, match=reason):
             slave.set({name: value})

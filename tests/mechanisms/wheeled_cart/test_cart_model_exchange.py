@@ -25,7 +25,9 @@ def test_ten_seconds_of_the_closed_loop(native: Native, controller: Fmu) -> None
     samples, scenario = LOOP["samples"], SCENARIOS[LOOP["scenario"]]
     start = CART | starts(Q, samples[0]["q"]) | starts(NU["rigid"], samples[0]["nu"])
     plant = Fmu(WheeledCart(), native.binary(WheeledCart())).open(MODEL_EXCHANGE).continuous(start)
-    control = controller.open(MODEL_EXCHANGE).continuous(named(CART_NAMES, LOOP["parameters"]) | GUIDANCE | GAINS | LIMITLESS)
+    control = controller.open(MODEL_EXCHANGE).continuous(
+        named(CART_NAMES, LOOP["parameters"]) | GUIDANCE | GAINS | LIMITLESS
+    )
     measured = (*Q[:4], *NU["rigid"])
 
     def rates(t: float, x: np.ndarray) -> np.ndarray:
@@ -35,7 +37,15 @@ def test_ten_seconds_of_the_closed_loop(native: Native, controller: Fmu) -> None
         plant.set(dict(zip(TORQUES, control.get(*TORQUES), strict=True)))
         return plant.derivatives()
 
-    found = solve_ivp(rates, (0.0, 10.0), plant.states(), "DOP853", t_eval=[s["t"] for s in samples], rtol=CART_SOLVER, atol=CART_SOLVER)
+    found = solve_ivp(
+        rates,
+        (0.0, 10.0),
+        plant.states(),
+        "DOP853",
+        t_eval=[s["t"] for s in samples],
+        rtol=CART_SOLVER,
+        atol=CART_SOLVER,
+    )
     wanted = np.array([[*s["q"], *s["nu"], s["work"]] for s in samples])
     assert found.success
     assert np.max(np.abs(found.y.T[:, :10] - wanted)) < CART_TRAJECTORY

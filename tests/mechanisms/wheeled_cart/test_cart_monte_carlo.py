@@ -33,7 +33,19 @@ def test_with_full_dynamics_and_torque_limits() -> None:
     """210 carts start at rest with random heading and steering among moving, rotating obstacles; torques are held over 20 ms. The start is as far off the
     obstacles as the violation of the program there asks for: |z|/kz + 2 |y|/sqrt(k0) <= 1.2 m at 0.6 m/s and L/l2 = 8/3."""
     n = 210
-    scenarios = random_scenarios(n, seed=5, obstacles=3, speed=0.3, rotation=0.1, gap=0.3, start=1.2, free=1.0, stop=60.0, box=7.0, footprint=0.65)
+    scenarios = random_scenarios(
+        n,
+        seed=5,
+        obstacles=3,
+        speed=0.3,
+        rotation=0.1,
+        gap=0.3,
+        start=1.2,
+        free=1.0,
+        stop=60.0,
+        box=7.0,
+        footprint=0.65,
+    )
     random = np.random.default_rng(6)
     wide = [o._replace(a=o.a + 1.0, b=o.b + 1.0) for o in scenarios.obstacles]  # a bound for what the footprint adds
     d = np.maximum(0.5, influence_needed(wide, 0.6, ACCELERATION))
@@ -41,7 +53,11 @@ def test_with_full_dynamics_and_torque_limits() -> None:
     clearance, miss, flags = drive(scenarios, settings, random.uniform(-3, 3, n), random.uniform(-0.6, 0.6, n), 60.0)
     assert np.min(clearance) > 0.0
     assert np.max(miss) < 0.02
-    assert not np.any(flags["influence_short"]) and not np.any(flags["inside_obstacle"]) and not np.any(flags["target_blocked"])
+    assert (
+        not np.any(flags["influence_short"])
+        and not np.any(flags["inside_obstacle"])
+        and not np.any(flags["target_blocked"])
+    )
     assert np.mean(flags["saturated"]) > 0.1  # the limits have a say
 
 
@@ -50,7 +66,9 @@ def test_what_breaks_the_rule_is_flagged() -> None:
     n = 40
     random = np.random.default_rng(8)
     one = np.ones(n)
-    runner = Obstacle(6 * one, random.uniform(-0.3, 0.3, n), -1.2 * one, 0 * one, 0 * one, 0 * one, one, 0.8 * one, one, one)
+    runner = Obstacle(
+        6 * one, random.uniform(-0.3, 0.3, n), -1.2 * one, 0 * one, 0 * one, 0 * one, one, 0.8 * one, one, one
+    )
     scenarios = Scenarios(0 * one, 0 * one, Target(-1.0 * one, 0 * one, 0 * one, 0 * one), [runner])
     results = {}
     for d in (0.15, 2 * (0.6 + 1.2) ** 2 / ACCELERATION):

@@ -49,8 +49,6 @@ FRONTS = ("rigid", "free", "viscous")
 FRICTION = {"wheel.damping": 0.05, "wheel.rolling_resistance": 0.2, "wheel.rolling_rate": 0.5, "steering.damping": 0.02}
 
 
-
-
 def driven(t: float) -> np.ndarray:
     """The torques of the golden open loop."""
     return np.array([1.2 + np.sin(1.3 * t), 1.0 + 1.2 * np.sin(1.1 * t + 0.5), 0.02 * np.sin(2 * t)])
@@ -60,14 +58,26 @@ def undriven(t: float) -> np.ndarray:
     return np.zeros(3)
 
 
-def run(cart: WheeledCart, start: dict[str, float], times: np.ndarray, torques=driven, rtol: float = CART_SOLVER) -> tuple[dict, dict]:
+def run(
+    cart: WheeledCart, start: dict[str, float], times: np.ndarray, torques=driven, rtol: float = CART_SOLVER
+) -> tuple[dict, dict]:
     """States and outputs by name under torques that are functions of time."""
     e = engine_of("casadi", cart)
     _, x, d, _, p = cart.start(start)
-    solution = solve_ivp(lambda t, x: e.rates(t, x, d, torques(t), p), (times[0], times[-1]), x, "DOP853", t_eval=times, rtol=rtol, atol=rtol)
+    solution = solve_ivp(
+        lambda t, x: e.rates(t, x, d, torques(t), p),
+        (times[0], times[-1]),
+        x,
+        "DOP853",
+        t_eval=times,
+        rtol=rtol,
+        atol=rtol,
+    )
     assert solution.success, solution.message
     y = np.array([e.outputs(t, x, d, torques(t), p) for t, x in zip(times, solution.y.T, strict=True)])
-    return {s.name: solution.y[s.index] for s in cart.table.of("state")}, {s.name: y[:, s.index] for s in cart.table.of("output")}
+    return {s.name: solution.y[s.index] for s in cart.table.of("state")}, {
+        s.name: y[:, s.index] for s in cart.table.of("output")
+    }
 
 
 def random_start(front: str, seed: int) -> dict[str, float]:
@@ -76,7 +86,14 @@ def random_start(front: str, seed: int) -> dict[str, float]:
     return starts(Q, random.uniform(-2, 2, 7)) | starts(nu, random.uniform(-1.5, 1.5, len(nu)))
 
 
-GENERAL = {"body.mass": 31.0, "wheel.mass": 3.5, "geometry.front": 0.7, "geometry.rear": 0.2, "geometry.half_track": 0.35, "wheel.radius": 0.21}
+GENERAL = {
+    "body.mass": 31.0,
+    "wheel.mass": 3.5,
+    "geometry.front": 0.7,
+    "geometry.rear": 0.2,
+    "geometry.half_track": 0.35,
+    "wheel.radius": 0.21,
+}
 
 
 # --- golden data ------------------------------------------------------------------------------------------------------------
@@ -90,7 +107,13 @@ def test_accelerations(name: str) -> None:
         found = evaluated(WheeledCart(front=case["front"]), case_start(case), name)
         assert off_by([found[n] for n in DQ], case["qdot"]) < ACCELERATION
         assert off_by([found[f"der({n})"] for n in NU[case["front"]]], case["nudot"]) < ACCELERATION
-        assert off_by([found["pose.acceleration_x"], found["pose.acceleration_y"], found["steering.acceleration"]], case["qddot"][:3]) < ACCELERATION
+        assert (
+            off_by(
+                [found["pose.acceleration_x"], found["pose.acceleration_y"], found["steering.acceleration"]],
+                case["qddot"][:3],
+            )
+            < ACCELERATION
+        )
         assert off_by(found["energy.kinetic"], case["kinetic_energy"]) < ACCELERATION
         assert abs(found["der(energy.input)"] - case["power"]) < ACCELERATION * max(1.0, abs(case["power"]))
         wanted = case.get("front_lateral_force", 0.0)
@@ -119,12 +142,33 @@ def test_seven_coordinates_with_multipliers(front: str, friction: dict[str, floa
         p = {k: v * random.uniform(0.6, 1.6) for k, v in PARAMETERS.items()}
         torque = random.uniform(-5, 5, 3)
         lateral = {"front.lateral_damping": 70.0} if front == "viscous" else {}
-        start = named(CART_NAMES, p) | friction | lateral | random_start(front, seed) | dict(zip(TORQUES, torque, strict=True))
+        start = (
+            named(CART_NAMES, p)
+            | friction
+            | lateral
+            | random_start(front, seed)
+            | dict(zip(TORQUES, torque, strict=True))
+        )
         found = evaluated(WheeledCart(front=front), start)
         q, dq = np.array([found[n] for n in Q]), np.array([found[n] for n in DQ])
-        drag = [friction.get("wheel.damping", 0) * w + friction.get("wheel.rolling_resistance", 0) * np.tanh(w / 0.5) for w in dq[4:]]
-        tau = np.array([0, 0, torque[2] - friction.get("steering.damping", 0) * dq[2], 0, -drag[0], torque[0] - drag[1], torque[1] - drag[2]])
-        side = np.array([-np.sin(q[2] + q[3]), np.cos(q[2] + q[3]), 0, p["l1"] * np.cos(q[2]), 0, 0, 0])  # a unit force to the left on the front wheel
+        drag = [
+            friction.get("wheel.damping", 0) * w + friction.get("wheel.rolling_resistance", 0) * np.tanh(w / 0.5)
+            for w in dq[4:]
+        ]
+        tau = np.array(
+            [
+                0,
+                0,
+                torque[2] - friction.get("steering.damping", 0) * dq[2],
+                0,
+                -drag[0],
+                torque[0] - drag[1],
+                torque[1] - drag[2],
+            ]
+        )
+        side = np.array(
+            [-np.sin(q[2] + q[3]), np.cos(q[2] + q[3]), 0, p["l1"] * np.cos(q[2]), 0, 0, 0]
+        )  # a unit force to the left on the front wheel
         slip = side @ dq
         if front == "viscous":
             tau = tau - 70.0 * slip * side
@@ -132,7 +176,9 @@ def test_seven_coordinates_with_multipliers(front: str, friction: dict[str, floa
         nu = NU["rigid" if front == "rigid" else "free"]
         ahead = {"front.speed": p["r"] * wanted[4], "steering.rate": wanted[2], "yaw_rate": wanted[3]}
         c, s = np.cos(q[3]), np.sin(q[3])
-        ahead["rear.speed"] = wanted[0] * c + wanted[1] * s + p["l2"] * dq[3] ** 2  # q1'' = v' c - v om s - l2 (om' s + om^2 c), ...
+        ahead["rear.speed"] = (
+            wanted[0] * c + wanted[1] * s + p["l2"] * dq[3] ** 2
+        )  # q1'' = v' c - v om s - l2 (om' s + om^2 c), ...
         assert off_by([found[f"der({n})"] for n in nu], [ahead[n] for n in nu]) < ACCELERATION
         assert off_by([found["pose.acceleration_x"], found["pose.acceleration_y"]], wanted[:2]) < ACCELERATION
         force = {"rigid": -multipliers[3] if front == "rigid" else 0.0, "free": 0.0, "viscous": -70.0 * slip}[front]
@@ -149,7 +195,9 @@ def test_the_multiplier_form_keeps_rolling_for_ten_seconds() -> None:
 
     def rates(t: float, s: np.ndarray) -> np.ndarray:
         M1, M2, R3 = driven(t)
-        return np.concatenate([s[7:], accelerations(s[:7], s[7:], np.array([0, 0, R3, 0, 0, M1, M2]), PARAMETERS, RIGID)[0]])
+        return np.concatenate(
+            [s[7:], accelerations(s[:7], s[7:], np.array([0, 0, R3, 0, 0, M1, M2]), PARAMETERS, RIGID)[0]]
+        )
 
     solution = solve_ivp(rates, (0.0, 10.0), s0, "DOP853", t_eval=data["t"], rtol=1e-11, atol=1e-12)
     residual = [np.max(np.abs(rolling_matrix(s[:7], PARAMETERS) @ s[7:])) for s in solution.y.T]
@@ -164,7 +212,9 @@ def test_the_multiplier_form_keeps_rolling_for_ten_seconds() -> None:
 def test_wheels_roll(front: str) -> None:
     times = np.linspace(0.0, 10.0, 51)
     _, outputs = run(WheeledCart(front=front), GENERAL | random_start(front, 3), times)
-    assert np.max(outputs["rolling_residual"]) < ROLLING * np.max(np.abs(outputs["rear.speed"] if front == "rigid" else outputs["front.speed"]))
+    assert np.max(outputs["rolling_residual"]) < ROLLING * np.max(
+        np.abs(outputs["rear.speed"] if front == "rigid" else outputs["front.speed"])
+    )
 
 
 @pytest.mark.parametrize("friction", ({}, FRICTION), ids=("smooth", "friction"))
@@ -188,13 +238,23 @@ def test_viscous_approaches_rigid_like_one_over_the_damping() -> None:
     times = np.linspace(0.0, 2.0, 21)
     rigid, _ = run(WheeledCart(), {}, times)
     start = {"rear.speed_start": 0.1 * np.cos(0.2), "yaw_rate_start": 0.1 * np.sin(0.2) / 0.8}
-    gaps = [np.max(np.abs(run(WheeledCart(front="viscous"), start | {"front.lateral_damping": c}, times)[0]["pose.y"] - rigid["pose.y"])) for c in (2e3, 2e4)]
+    gaps = [
+        np.max(
+            np.abs(
+                run(WheeledCart(front="viscous"), start | {"front.lateral_damping": c}, times)[0]["pose.y"]
+                - rigid["pose.y"]
+            )
+        )
+        for c in (2e3, 2e4)
+    ]
     assert 8.0 < gaps[0] / gaps[1] < 12.0
 
 
 def test_no_configuration_is_singular() -> None:
     """Steering straight across: the rear axle's centre stands, its wheels counter-rotate; all the way round nothing blows up."""
-    found = evaluated(WheeledCart(), {"steering.angle_start": np.pi / 2, "front.speed_start": 0.8, "wheel.right_torque": 1.0})
+    found = evaluated(
+        WheeledCart(), {"steering.angle_start": np.pi / 2, "front.speed_start": 0.8, "wheel.right_torque": 1.0}
+    )
     assert abs(found["rear.speed"]) < ROUNDING
     assert found["wheel.left_rate"] == pytest.approx(-found["wheel.right_rate"], rel=ROUNDING)
     p = golden("plant_accelerations")["parameters"][1]
@@ -205,8 +265,17 @@ def test_no_configuration_is_singular() -> None:
             | dict(zip(TORQUES, (1, 2, 0.1), strict=True))
         )
         found = evaluated(WheeledCart(), start)
-        wanted, _ = accelerations(np.array([found[n] for n in Q]), np.array([found[n] for n in DQ]), np.array([0, 0, 0.1, 0, 0, 1, 2]), p, RIGID)
-        assert off_by([found["der(front.speed)"], found["der(steering.rate)"]], [p["r"] * wanted[4], wanted[2]]) < ACCELERATION
+        wanted, _ = accelerations(
+            np.array([found[n] for n in Q]),
+            np.array([found[n] for n in DQ]),
+            np.array([0, 0, 0.1, 0, 0, 1, 2]),
+            p,
+            RIGID,
+        )
+        assert (
+            off_by([found["der(front.speed)"], found["der(steering.rate)"]], [p["r"] * wanted[4], wanted[2]])
+            < ACCELERATION
+        )
 
 
 def test_balanced_cart_has_a_constant_mass_matrix() -> None:
@@ -236,7 +305,9 @@ def test_mirror(front: str) -> None:
     for ours, theirs in zip(here, there, strict=True):
         for name, values in ours.items():
             other, sign = mirrored(name)
-            assert np.max(np.abs(theirs[other] - sign * values)) < CART_SAME_MOTION * max(1.0, np.max(np.abs(values))), name
+            assert np.max(np.abs(theirs[other] - sign * values)) < CART_SAME_MOTION * max(
+                1.0, np.max(np.abs(values))
+            ), name
 
 
 def test_torque_limits_of_the_plant() -> None:
@@ -260,7 +331,10 @@ def test_erratum_1_the_mass_centre_of_the_body_is_not_that_of_the_cart() -> None
         if case["front"] == "rigid" and case["param_set"] == 0:
             k = default_constants()
             right, wrong = k, k._replace(md=k.m * k.l2, Je=k.Je - 2 * k.mu * k.l2, be=(k.Je - 2 * k.mu * k.l2) / k.L**2)
-            found = [rigid_accelerations(case["q"][2], *case["nu"], Drive(*case["torque"]), constants) for constants in (right, wrong)]
+            found = [
+                rigid_accelerations(case["q"][2], *case["nu"], Drive(*case["torque"]), constants)
+                for constants in (right, wrong)
+            ]
             assert off_by(found[0], case["nudot"]) < ACCELERATION
             misses.append(abs(found[1][0] - case["nudot"][0]))
     assert max(misses) > 1e-3
@@ -275,8 +349,14 @@ def published_matrix(q3: float, q4: float, p: dict[str, float]) -> np.ndarray:
     own, wheels = J / l2**2 + 2 * mu / l2, C / (r**2 * l2**2)
     a11 = m + own * s4**2 + wheels * (2 * l2**2 * c4**2 + 2 * h**2 * s4**2 + (L * s3 * s4 - l2 * c3 * c4) ** 2)
     a22 = m + own * c4**2 + wheels * (2 * l2**2 * s4**2 + 2 * h**2 * c4**2 + (l1 * s3 * c4 + l2 * np.sin(q3 + q4)) ** 2)
-    bracket = l2**2 * (2 * np.sin(2 * q4) + np.sin(2 * q3 + 2 * q4)) - 2 * h**2 * np.sin(2 * q4) - l1**2 * s3**2 * np.sin(2 * q4)
-    a12 = -(J / (2 * l2**2) + mu / l2) * np.sin(2 * q4) + wheels / 2 * (bracket + 2 * l1 * l2 * s3 * np.cos(q3 + 2 * q4))
+    bracket = (
+        l2**2 * (2 * np.sin(2 * q4) + np.sin(2 * q3 + 2 * q4))
+        - 2 * h**2 * np.sin(2 * q4)
+        - l1**2 * s3**2 * np.sin(2 * q4)
+    )
+    a12 = -(J / (2 * l2**2) + mu / l2) * np.sin(2 * q4) + wheels / 2 * (
+        bracket + 2 * l1 * l2 * s3 * np.cos(q3 + 2 * q4)
+    )
     return np.array([[a11, a12, -A * s4 / l2], [a12, a22, A * c4 / l2], [-A * s4 / l2, A * c4 / l2, A]])
 
 
@@ -313,7 +393,9 @@ def test_erratum_3_the_expansion_of_voronets_equations() -> None:
     start = np.array([0, 0, 0.3, 0.4, 0.8, 0.5, 0.2])
     lost = {}
     for name, model in (("right", right), ("wrong", wrong)):
-        end = solve_ivp(lambda t, s, m=model: m.rates(s, np.zeros(3)), (0, 3), start, "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+        end = solve_ivp(
+            lambda t, s, m=model: m.rates(s, np.zeros(3)), (0, 3), start, "DOP853", rtol=1e-11, atol=1e-12
+        ).y[:, -1]
         lost[name] = 1 - right.energy(end) / right.energy(start)
     assert abs(lost["right"]) < CART_ENERGY
     assert abs(lost["wrong"]) > 0.05

@@ -16,17 +16,33 @@ Logger = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 
 
 class Callbacks(Structure):
-    _fields_ = [("logger", Logger), ("allocate", c_void_p), ("free", c_void_p), ("step_finished", c_void_p), ("environment", c_void_p)]
+    _fields_ = [
+        ("logger", Logger),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("step_finished", c_void_p),
+        ("environment", c_void_p),
+    ]
 
 
 class EventInfo(Structure):
     _fields_ = [
-        ("newDiscreteStatesNeeded", c_int), ("terminateSimulation", c_int), ("nominalsOfContinuousStatesChanged", c_int),
-        ("valuesOfContinuousStatesChanged", c_int), ("nextEventTimeDefined", c_int), ("nextEventTime", c_double),
-    ]  # fmt: skip
+        ("newDiscreteStatesNeeded", c_int),
+        ("terminateSimulation", c_int),
+        ("nominalsOfContinuousStatesChanged", c_int),
+        ("valuesOfContinuousStatesChanged", c_int),
+        ("nextEventTimeDefined", c_int),
+        ("nextEventTime", c_double),
+    ]
 
 
-_references, _reals, _integers, _strings, _size = POINTER(c_uint), POINTER(c_double), POINTER(c_int), POINTER(c_char_p), c_size_t
+_references, _reals, _integers, _strings, _size = (
+    POINTER(c_uint),
+    POINTER(c_double),
+    POINTER(c_int),
+    POINTER(c_char_p),
+    c_size_t,
+)
 _state, _bytes = POINTER(c_void_p), c_void_p
 
 # name -> arguments after the component; the result is a status unless RESULTS says otherwise

@@ -45,7 +45,10 @@ TABLE: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "fmi2Reset": (ANY, NONE),
     **{f"fmi2Get{t}": (READABLE, frozenset({INSTANTIATED})) for t in ("Real", "Integer", "Boolean", "String")},
     "fmi2SetReal": (ANY - {TERMINATED}, frozenset({TERMINATED})),
-    **{f"fmi2Set{t}": (ANY - {CONTINUOUS_TIME, TERMINATED}, frozenset({CONTINUOUS_TIME, TERMINATED})) for t in ("Integer", "Boolean", "String")},
+    **{
+        f"fmi2Set{t}": (ANY - {CONTINUOUS_TIME, TERMINATED}, frozenset({CONTINUOUS_TIME, TERMINATED}))
+        for t in ("Integer", "Boolean", "String")
+    },
     # Model Exchange
     "fmi2EnterEventMode": (frozenset({CONTINUOUS_TIME}), ANY - BOTH),
     "fmi2NewDiscreteStates": (frozenset({EVENT_MODE}), ANY - {EVENT_MODE}),
@@ -62,9 +65,22 @@ TABLE: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "fmi2CancelStep": (NONE, ANY),
     "fmi2SetRealInputDerivatives": (NONE, frozenset({TERMINATED})),
     "fmi2GetRealOutputDerivatives": (NONE, frozenset({INSTANTIATED, INITIALIZATION})),
-    **{f"fmi2Get{t}Status": (NONE, frozenset({INSTANTIATED, INITIALIZATION})) for t in ("", "Real", "Integer", "Boolean", "String")},
+    **{
+        f"fmi2Get{t}Status": (NONE, frozenset({INSTANTIATED, INITIALIZATION}))
+        for t in ("", "Real", "Integer", "Boolean", "String")
+    },
     # their success is the business of D6 and D10
-    **{f"fmi2{f}": (NONE, NONE) for f in ("GetFMUstate", "SetFMUstate", "FreeFMUstate", "SerializedFMUstateSize", "SerializeFMUstate", "DeSerializeFMUstate")},
+    **{
+        f"fmi2{f}": (NONE, NONE)
+        for f in (
+            "GetFMUstate",
+            "SetFMUstate",
+            "FreeFMUstate",
+            "SerializedFMUstateSize",
+            "SerializeFMUstate",
+            "DeSerializeFMUstate",
+        )
+    },
     "fmi2GetDirectionalDerivative": (NONE, frozenset({INSTANTIATED})),
 }
 
@@ -92,7 +108,9 @@ def call_states(s: Session) -> Iterator[Finding]:
         mine = name in OF_KIND[s.kind]
         refused, accepted = [], []
         for state in STATES_OF[s.kind]:
-            if (name in OPTIONAL and state not in illegal and s.model.flag(s.kind, OPTIONAL[name])) or not s.attempt(f"{name} {state}"):
+            if (name in OPTIONAL and state not in illegal and s.model.flag(s.kind, OPTIONAL[name])) or not s.attempt(
+                f"{name} {state}"
+            ):
                 continue  # what the FMU says it can do is looked at by other rules
             unit = _reach(s, state)
             arguments = good_arguments(unit, name) if unit else None
@@ -128,7 +146,11 @@ def _settable(unit: Unit, kind: str) -> Var | None:
     """A variable of this type that may be set in the unit's state."""
     early = unit.state in (INSTANTIATED, INITIALIZATION)
     for v in unit.model.variables:
-        if v.type == kind and v.start is not None and (v.causality == "input" or (early and v.causality == "parameter")):
+        if (
+            v.type == kind
+            and v.start is not None
+            and (v.causality == "input" or (early and v.causality == "parameter"))
+        ):
             return v
     return None
 
@@ -138,7 +160,11 @@ def good_arguments(unit: Unit, name: str) -> tuple[Any, ...] | None:
     m, n = unit.model, len(unit.model.states)
     kind = name[7:]
     if kind in ("Real", "Integer", "Boolean", "String"):
-        v = _settable(unit, kind) if name.startswith("fmi2Set") else next((v for v in m.variables if v.type == kind), None)
+        v = (
+            _settable(unit, kind)
+            if name.startswith("fmi2Set")
+            else next((v for v in m.variables if v.type == kind), None)
+        )
         if v is None:
             return None
         values = (
@@ -178,13 +204,24 @@ def good_arguments(unit: Unit, name: str) -> tuple[Any, ...] | None:
         case "fmi2GetStringStatus":
             return 1, byref(c_char_p())
         case "fmi2SetRealInputDerivatives":
-            return (binding.references([one.reference]), 1, binding.integers([1]), binding.reals([0.0])) if one else None
+            return (
+                (binding.references([one.reference]), 1, binding.integers([1]), binding.reals([0.0])) if one else None
+            )
         case "fmi2GetRealOutputDerivatives":
-            return (binding.references([out.reference]), 1, binding.integers([1]), binding.reals([0.0])) if out else None
+            return (
+                (binding.references([out.reference]), 1, binding.integers([1]), binding.reals([0.0])) if out else None
+            )
         case "fmi2GetDirectionalDerivative":
             if not one or not out:
                 return None
-            return binding.references([out.reference]), 1, binding.references([one.reference]), 1, binding.reals([1.0]), binding.reals([0.0])
+            return (
+                binding.references([out.reference]),
+                1,
+                binding.references([one.reference]),
+                1,
+                binding.reals([1.0]),
+                binding.reals([0.0]),
+            )
         case "fmi2GetFMUstate" | "fmi2FreeFMUstate":
             return (byref(c_void_p()),)
         case "fmi2SetFMUstate":
@@ -205,7 +242,12 @@ def random_calls(s: Session) -> Iterator[Finding]:
     lives = math.ceil(s.random / 40)
     for life in range(lives):
         if s.late(0.8):
-            yield Finding("random calls", f"time was up after {life} of {lives} instances", "more time (--timeout)", severity="note")
+            yield Finding(
+                "random calls",
+                f"time was up after {life} of {lives} instances",
+                "more time (--timeout)",
+                severity="note",
+            )
             return
         if not s.attempt(f"random calls {life}"):
             continue
@@ -231,9 +273,13 @@ def _random_call(unit: Unit, name: str, dice: random.Random) -> None:
     if status not in (OK, WARNING):
         return
     after = {
-        "fmi2EnterInitializationMode": INITIALIZATION, "fmi2ExitInitializationMode": STEP_COMPLETE if unit.kind == "CoSimulation" else EVENT_MODE,
-        "fmi2Terminate": TERMINATED, "fmi2Reset": INSTANTIATED, "fmi2EnterEventMode": EVENT_MODE, "fmi2EnterContinuousTimeMode": CONTINUOUS_TIME,
-    }  # fmt: skip
+        "fmi2EnterInitializationMode": INITIALIZATION,
+        "fmi2ExitInitializationMode": STEP_COMPLETE if unit.kind == "CoSimulation" else EVENT_MODE,
+        "fmi2Terminate": TERMINATED,
+        "fmi2Reset": INSTANTIATED,
+        "fmi2EnterEventMode": EVENT_MODE,
+        "fmi2EnterContinuousTimeMode": CONTINUOUS_TIME,
+    }
     unit.state = after.get(name, before)
     if name == "fmi2DoStep":
         unit.t += unit.model.step_size
@@ -241,7 +287,9 @@ def _random_call(unit: Unit, name: str, dice: random.Random) -> None:
         unit.t = unit.model.start_time
 
 
-ARRAYS = frozenset(f"fmi2{verb}{kind}" for verb in ("Get", "Set") for kind in ("Real", "Integer", "Boolean", "String"))  # NULL must be refused here
+ARRAYS = frozenset(
+    f"fmi2{verb}{kind}" for verb in ("Get", "Set") for kind in ("Real", "Integer", "Boolean", "String")
+)  # NULL must be refused here
 
 
 def _spoilt(argument: Any, null: bool, dice: random.Random) -> Any:

@@ -17,7 +17,9 @@ ALIAS = "_fmu_checker"  # the package `check` under a name that no FMU brings al
 def load_package() -> ModuleType:
     """Make the package importable without its parent, which would import NumPy and the mechanisms."""
     folder = Path(__file__).resolve().parent.parent
-    spec = importlib.util.spec_from_file_location(ALIAS, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    spec = importlib.util.spec_from_file_location(
+        ALIAS, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[ALIAS] = package

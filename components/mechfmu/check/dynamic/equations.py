@@ -35,14 +35,25 @@ def _changed(v: Var, value: Value, size: float) -> Value | None:
     if v.type == "Boolean":
         return not value
     if v.type == "Integer":
-        return next((x for x in (int(value) + 1, int(value) - 1) if v.inside(x) and (v.min is not None or v.causality == "input")), None)
+        return next(
+            (
+                x
+                for x in (int(value) + 1, int(value) - 1)
+                if v.inside(x) and (v.min is not None or v.causality == "input")
+            ),
+            None,
+        )
     return None
 
 
 def _running(s: Session, unit: Unit) -> Point:
     """Inputs, and in Model Exchange the states."""
     states = {index: i for i, index in enumerate(s.model.states)} if unit.kind == "ModelExchange" else {}
-    inputs = [v for v in s.model.of("input", types=("Real", "Integer", "Boolean")) if unit.kind == "CoSimulation" or v.type == "Real"]
+    inputs = [
+        v
+        for v in s.model.of("input", types=("Real", "Integer", "Boolean"))
+        if unit.kind == "CoSimulation" or v.type == "Real"
+    ]
     knowns = [*inputs, *(s.model.by_index[i] for i in states if i in s.model.by_index)]
 
     def put(v: Var, value: Value) -> bool:
@@ -57,8 +68,16 @@ def _running(s: Session, unit: Unit) -> Point:
 
 def _initial(s: Session, unit: Unit) -> Point:
     """Inputs and everything that starts exactly."""
-    knowns = [v for v in s.model.variables if v.causality in ("input", "parameter") or (v.initial == "exact" and v.variability != "constant")]
-    return Point(unit, [v for v in knowns if v.type != "String" and v.causality != "independent"][:MOST_KNOWNS], lambda v, value: _set(unit, v, value))
+    knowns = [
+        v
+        for v in s.model.variables
+        if v.causality in ("input", "parameter") or (v.initial == "exact" and v.variability != "constant")
+    ]
+    return Point(
+        unit,
+        [v for v in knowns if v.type != "String" and v.causality != "independent"][:MOST_KNOWNS],
+        lambda v, value: _set(unit, v, value),
+    )
 
 
 def _set(unit: Unit, v: Var, value: Value) -> bool:
@@ -89,7 +108,9 @@ def dependencies(s: Session) -> Iterator[Finding]:
     """No unknown changes with a known that it does not list in its dependencies; no output is said, or by saying nothing understood, to depend on inputs
     when it depends on none: that makes false algebraic loops."""
     inputs = {v.index for v in s.model.of("input")}
-    seen: dict[int, set[int]] = {d.index: set() for d in s.model.outputs}  # output -> inputs that were seen to change it
+    seen: dict[int, set[int]] = {
+        d.index: set() for d in s.model.outputs
+    }  # output -> inputs that were seen to change it
     tried: set[int] = set()
     told: set[tuple[str, int, int]] = set()
     for place, reach, unknowns in _places(s):
@@ -100,7 +121,9 @@ def dependencies(s: Session) -> Iterator[Finding]:
         point = reach()
         for known in point.knowns:
             if s.late(0.7):
-                yield Finding(place, "time was up before all knowns were tried", "more time (--timeout)", severity="note")
+                yield Finding(
+                    place, "time was up before all knowns were tried", "more time (--timeout)", severity="note"
+                )
                 break
             effects = _effects(point, known, variables)
             if effects is None:
@@ -136,10 +159,16 @@ def _absent(s: Session, seen: dict[int, set[int]], inputs: set[int], tried: set[
             continue
         # a state never follows an input at once; another output may do so elsewhere, and if its author says so that is as good as proof
         certain = d.on is None or d.index in s.model.states
-        how = "has no dependencies, which means all inputs" if d.on is None else f"lists {len(declared)} inputs in its dependencies"
+        how = (
+            "has no dependencies, which means all inputs"
+            if d.on is None
+            else f"lists {len(declared)} inputs in its dependencies"
+        )
         expected = 'dependencies without inputs, e.g. dependencies=""'
         problem = f"it {how}, but no input changes it at once"
-        yield Finding(f"{v.where} in ModelStructure", problem, expected, severity="warning" if certain else "note", line=d.line)
+        yield Finding(
+            f"{v.where} in ModelStructure", problem, expected, severity="warning" if certain else "note", line=d.line
+        )
 
 
 def _effects(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tuple[float, float] | None] | None:
@@ -171,7 +200,11 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
     if not s.model.flag(s.kind, "providesDirectionalDerivative"):
         return
     for place, reach, unknowns in _places(s):
-        reals = [v for d in unknowns if (v := s.model.by_index.get(d.index)) is not None and v.type == "Real" and v.variability == "continuous"]
+        reals = [
+            v
+            for d in unknowns
+            if (v := s.model.by_index.get(d.index)) is not None and v.type == "Real" and v.variability == "continuous"
+        ]
         if not reals or not s.attempt(place):
             continue
         point = reach()
@@ -184,7 +217,10 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
             status = point.unit.call("fmi2GetDirectionalDerivative", *_seeded(targets, known), exact)
             if status > WARNING:
                 yield Finding(
-                    "fmi2GetDirectionalDerivative", f'it returns {STATUS[status]} for the known "{known.name}" ({place}{_said(s)})', "fmi2OK", line=known.line
+                    "fmi2GetDirectionalDerivative",
+                    f'it returns {STATUS[status]} for the known "{known.name}" ({place}{_said(s)})',
+                    "fmi2OK",
+                    line=known.line,
                 )
                 break
             measured = _differences(point, known, targets)
@@ -197,7 +233,10 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
                     wrong += 1
                     if wrong <= 5:
                         yield Finding(
-                            v.where, f'its derivative with respect to "{known.name}" is {dd:.6g} ({place})', f"{fd:.6g} by central differences", line=v.line
+                            v.where,
+                            f'its derivative with respect to "{known.name}" is {dd:.6g} ({place})',
+                            f"{fd:.6g} by central differences",
+                            line=v.line,
                         )
         point.unit.free()
 
@@ -207,7 +246,13 @@ def _said(s: Session) -> str:
 
 
 def _seeded(unknowns: Sequence[Var], known: Var) -> tuple[object, ...]:
-    return binding.references([v.reference for v in unknowns]), len(unknowns), binding.references([known.reference]), 1, binding.reals([1.0])
+    return (
+        binding.references([v.reference for v in unknowns]),
+        len(unknowns),
+        binding.references([known.reference]),
+        1,
+        binding.reals([1.0]),
+    )
 
 
 def _differences(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tuple[float, float]] | None:

@@ -27,7 +27,14 @@ def willing(s: Session, amplitude: float = 0.05) -> Drive | None:
     return drive
 
 
-def unlike(s: Session, variables: Sequence[Var], a: list[list[Value]], b: list[list[Value]], problem: str, names: tuple[str, str]) -> Iterator[Finding]:
+def unlike(
+    s: Session,
+    variables: Sequence[Var],
+    a: list[list[Value]],
+    b: list[list[Value]],
+    problem: str,
+    names: tuple[str, str],
+) -> Iterator[Finding]:
     """A finding when two runs are not the same to the last bit."""
     at = first_difference(a, b)
     if at is None:
@@ -35,6 +42,16 @@ def unlike(s: Session, variables: Sequence[Var], a: list[list[Value]], b: list[l
     row, column = at
     v = variables[column]
     t = tuple(s.model.start_time + i * s.model.step_size for i in range(len(a)))
-    plot = Plot(v.name, t, {names[0]: floats(a, column), names[1]: floats(b, column)}) if len(a) > 1 and v.type != "String" else None
+    plot = (
+        Plot(v.name, t, {names[0]: floats(a, column), names[1]: floats(b, column)})
+        if len(a) > 1 and v.type != "String"
+        else None
+    )
     after = "at once" if row == 0 else f"after {row} steps"
-    yield Finding(v.where, f"{problem}: {after} it is {b[row][column]!r}, not {a[row][column]!r}", "the same bits", line=v.line, plot=plot)
+    yield Finding(
+        v.where,
+        f"{problem}: {after} it is {b[row][column]!r}, not {a[row][column]!r}",
+        "the same bits",
+        line=v.line,
+        plot=plot,
+    )

@@ -31,7 +31,14 @@ def reset_and_lives(s: Session) -> Iterator[Finding]:
         _stir(s, unit)
         unit.reset()
         again = unit.run_state().run(steps, variables, drive)
-        yield from unlike(s, variables, expected, again, "after fmi2Reset it differs from a new instance", ("new instance", "after fmi2Reset"))
+        yield from unlike(
+            s,
+            variables,
+            expected,
+            again,
+            "after fmi2Reset it differs from a new instance",
+            ("new instance", "after fmi2Reset"),
+        )
         unit.free()
     if not s.model.flag(s.kind, "canBeInstantiatedOnlyOncePerProcess") and s.attempt("two instances"):
         unit, other = s.fresh(), s.fresh()
@@ -44,7 +51,9 @@ def reset_and_lives(s: Session) -> Iterator[Finding]:
             unit.advance(h)
             _walk(other, h)
             rows.append(unit.get(variables))
-        yield from unlike(s, variables, expected, rows, "with a second instance beside it it differs", ("alone", "beside another"))
+        yield from unlike(
+            s, variables, expected, rows, "with a second instance beside it it differs", ("alone", "beside another")
+        )
         unit.free()
         other.free()
     if s.attempt("many lives"):
@@ -96,7 +105,9 @@ def _leaks(s: Session) -> Iterator[Finding]:
     gc.collect()
     marks.append((lives, heap_in_use(), _resident()))
     if lives < 100:
-        yield Finding("fmi2Instantiate", f"only {lives} lives within the time limit", "a thousand, to see a leak", severity="note")
+        yield Finding(
+            "fmi2Instantiate", f"only {lives} lives within the time limit", "a thousand, to see a leak", severity="note"
+        )
         return
     for which, limit, what in ((1, LEAK, "allocated by C functions"), (2, GROWTH, "of the whole process")):
         values = [(m[0], m[which]) for m in marks if m[which] is not None]
@@ -107,6 +118,13 @@ def _leaks(s: Session) -> Iterator[Finding]:
         rises = sum((b[1] or 0) > (a[1] or 0) for a, b in itertools.pairwise(half))
         per_life = grown / (half[-1][0] - half[0][0])
         if per_life > limit and rises >= 0.6 * (len(half) - 1):
-            plot = Plot("memory [MB]", tuple(float(n) for n, _ in values), {what: tuple((m or 0) / 1e6 for _, m in values)})
-            yield Finding("fmi2FreeInstance", f"every life of an instance leaves {per_life:.0f} bytes behind ({what}, {lives} lives)", "no growth", plot=plot)
+            plot = Plot(
+                "memory [MB]", tuple(float(n) for n, _ in values), {what: tuple((m or 0) / 1e6 for _, m in values)}
+            )
+            yield Finding(
+                "fmi2FreeInstance",
+                f"every life of an instance leaves {per_life:.0f} bytes behind ({what}, {lives} lives)",
+                "no growth",
+                plot=plot,
+            )
             return

@@ -12,10 +12,15 @@ from .session import ENVIRONMENT, NoInstance, Session
 from .unit import Ended, Refused, Unit
 
 OPTIONAL = {
-    "fmi2GetFMUstate": "canGetAndSetFMUstate", "fmi2SetFMUstate": "canGetAndSetFMUstate", "fmi2FreeFMUstate": "canGetAndSetFMUstate",
-    "fmi2SerializedFMUstateSize": "canSerializeFMUstate", "fmi2SerializeFMUstate": "canSerializeFMUstate", "fmi2DeSerializeFMUstate": "canSerializeFMUstate",
-    "fmi2GetDirectionalDerivative": "providesDirectionalDerivative", "fmi2SetRealInputDerivatives": "canInterpolateInputs",
-}  # fmt: skip
+    "fmi2GetFMUstate": "canGetAndSetFMUstate",
+    "fmi2SetFMUstate": "canGetAndSetFMUstate",
+    "fmi2FreeFMUstate": "canGetAndSetFMUstate",
+    "fmi2SerializedFMUstateSize": "canSerializeFMUstate",
+    "fmi2SerializeFMUstate": "canSerializeFMUstate",
+    "fmi2DeSerializeFMUstate": "canSerializeFMUstate",
+    "fmi2GetDirectionalDerivative": "providesDirectionalDerivative",
+    "fmi2SetRealInputDerivatives": "canInterpolateInputs",
+}
 
 
 def plain_life(s: Session) -> Iterator[Finding]:
@@ -29,9 +34,23 @@ def plain_life(s: Session) -> Iterator[Finding]:
         unit.to("terminated")
         unit.free()
     except NoInstance as error:
-        yield Finding("fmi2Instantiate", f"{error} for the FMU's own GUID", "an instance", severity="error", rule="D2", kind=s.kind)
+        yield Finding(
+            "fmi2Instantiate",
+            f"{error} for the FMU's own GUID",
+            "an instance",
+            severity="error",
+            rule="D2",
+            kind=s.kind,
+        )
     except Refused as error:
-        yield Finding(error.function, f"{error} ({error.state}) in a plain simulation", "fmi2OK", severity="error", rule=owner(error.function), kind=s.kind)
+        yield Finding(
+            error.function,
+            f"{error} ({error.state}) in a plain simulation",
+            "fmi2OK",
+            severity="error",
+            rule=owner(error.function),
+            kind=s.kind,
+        )
     except Ended:
         pass
 
@@ -53,15 +72,26 @@ def loads(s: Session) -> Iterator[Finding]:
         library = s.library
     except OSError as error:
         name = s.model.interfaces[s.kind]["modelIdentifier"]
-        yield Finding(f"library {name}", f"it cannot be loaded ({str(error).replace(str(s.fmu), '')})", "a library without unresolved dependencies")
+        yield Finding(
+            f"library {name}",
+            f"it cannot be loaded ({str(error).replace(str(s.fmu), '')})",
+            "a library without unresolved dependencies",
+        )
         return
     for name in OF_KIND[s.kind]:
         if not library.has(name):
             needed = name not in OPTIONAL or s.model.flag(s.kind, OPTIONAL[name])
-            yield Finding(name, "the library does not export it", f"every function of {s.kind}", severity="error" if needed else "warning")
+            yield Finding(
+                name,
+                "the library does not export it",
+                f"every function of {s.kind}",
+                severity="error" if needed else "warning",
+            )
     for name, expected in (("fmi2GetVersion", b"2.0"), ("fmi2GetTypesPlatform", b"default")):
         if library.has(name) and (value := library.call("", name)) != expected:
-            yield Finding(name, f"it returns {value.decode(errors='replace') if value else 'NULL'!r}", repr(expected.decode()))
+            yield Finding(
+                name, f"it returns {value.decode(errors='replace') if value else 'NULL'!r}", repr(expected.decode())
+            )
 
 
 PROVOKED = "to hear a message"  # a crash there is not D2's business: D4 makes the same call
@@ -69,7 +99,9 @@ PROVOKED = "to hear a message"  # a crash there is not D2's business: D4 makes t
 
 def provoke(unit: Unit) -> None:
     """Calls that an FMU has something to say about."""
-    unknown = binding.references([min(max((v.reference for v in unit.model.variables), default=0) + 1_000_003, 0xFFFFFFFE)])
+    unknown = binding.references(
+        [min(max((v.reference for v in unit.model.variables), default=0) + 1_000_003, 0xFFFFFFFE)]
+    )
     unit.call("fmi2GetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED})")
     unit.call("fmi2SetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED})")
 
@@ -81,10 +113,19 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
     if s.attempt("a wrong GUID"):
         unit = s.instantiate(guid="{00000000-wrong-guid-0000-000000000000}")
         if unit is not None:
-            yield Finding("fmi2Instantiate", "it accepts a wrong GUID", "NULL: model description and binary need not belong together")
+            yield Finding(
+                "fmi2Instantiate",
+                "it accepts a wrong GUID",
+                "NULL: model description and binary need not belong together",
+            )
             unit.free()
         elif not s.log:
-            yield Finding("fmi2Instantiate", "it refuses a wrong GUID without a message", "a message to the logger", severity="warning")
+            yield Finding(
+                "fmi2Instantiate",
+                "it refuses a wrong GUID without a message",
+                "a message to the logger",
+                severity="warning",
+            )
     used: set[str | None] = set()
     if s.attempt("messages"):
         yield from _messages(s, used)
@@ -95,11 +136,21 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
             unit.to("initialization mode").run_state()
             unit.run(s.steps(2), ())
             if quiet := [m for m in s.log if m.status == 0]:
-                yield Finding("logger", f'a message though loggingOn is false: "{quiet[0].text}"', "no debug messages", severity="warning")
+                yield Finding(
+                    "logger",
+                    f'a message though loggingOn is false: "{quiet[0].text}"',
+                    "no debug messages",
+                    severity="warning",
+                )
             s.log.clear()
             provoke(unit)
             if s.log:
-                yield Finding("logger", f'errors are logged though loggingOn is false: "{s.said()}"', "silence, or a good reason", severity="note")
+                yield Finding(
+                    "logger",
+                    f'errors are logged though loggingOn is false: "{s.said()}"',
+                    "silence, or a good reason",
+                    severity="note",
+                )
             unit.free()
     if s.attempt("log categories"):
         yield from _categories(s, used)
@@ -121,15 +172,33 @@ def _messages(s: Session, used: set[str | None]) -> Iterator[Finding]:
     used.update(m.category for m in messages)
     for m in messages:
         if m.environment != ENVIRONMENT:
-            yield Finding("logger", f"it is called with the environment {m.environment}", "componentEnvironment of the callback functions")
+            yield Finding(
+                "logger",
+                f"it is called with the environment {m.environment}",
+                "componentEnvironment of the callback functions",
+            )
         if m.instance != name:
-            why = "the instance's name was not copied" if m.instance and set(m.instance) <= {"X"} else f"it is called with the instance name {m.instance!r}"
+            why = (
+                "the instance's name was not copied"
+                if m.instance and set(m.instance) <= {"X"}
+                else f"it is called with the instance name {m.instance!r}"
+            )
             yield Finding("logger", why, f"the name given to fmi2Instantiate, {name!r}")
         if m.text is None:
             yield Finding("logger", "it is called without a message", "a text")
         if s.model.categories and m.category not in s.model.categories:
-            yield Finding("logger", f"category {m.category!r}", f"one that is declared in LogCategories: {', '.join(s.model.categories)}", severity="warning")
-        if m.environment != ENVIRONMENT or m.instance != name or m.text is None or (s.model.categories and m.category not in s.model.categories):
+            yield Finding(
+                "logger",
+                f"category {m.category!r}",
+                f"one that is declared in LogCategories: {', '.join(s.model.categories)}",
+                severity="warning",
+            )
+        if (
+            m.environment != ENVIRONMENT
+            or m.instance != name
+            or m.text is None
+            or (s.model.categories and m.category not in s.model.categories)
+        ):
             return  # the others will be alike
 
 
@@ -139,7 +208,12 @@ def _categories(s: Session, used: set[str | None]) -> Iterator[Finding]:
         unit = s.fresh().to("initialization mode")
         status = unit.call("fmi2SetDebugLogging", 1, 1, binding.strings([other.encode()]))
         if status > WARNING:
-            yield Finding("fmi2SetDebugLogging", f"{binding.STATUS[status]} for the declared category {other}", "fmi2OK", severity="warning")
+            yield Finding(
+                "fmi2SetDebugLogging",
+                f"{binding.STATUS[status]} for the declared category {other}",
+                "fmi2OK",
+                severity="warning",
+            )
         s.log.clear()
         unit.run_state()
         unit.run(s.steps(2), ())
@@ -155,5 +229,10 @@ def _categories(s: Session, used: set[str | None]) -> Iterator[Finding]:
     unit.run_state()
     unit.run(s.steps(2), ())
     if quiet := [m for m in s.log if m.status == 0]:
-        yield Finding("logger", f'a message after fmi2SetDebugLogging(false): "{quiet[0].text}"', "no debug messages", severity="warning")
+        yield Finding(
+            "logger",
+            f'a message after fmi2SetDebugLogging(false): "{quiet[0].text}"',
+            "no debug messages",
+            severity="warning",
+        )
     unit.free()

@@ -97,7 +97,9 @@ class Model:
         known = {f.name: data[f.name] for f in fields(Model)}
         known["variables"] = tuple(Var(**v) for v in data["variables"])
         for name in ("outputs", "derivatives", "initial_unknowns"):
-            known[name] = tuple(Dependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"]) for d in data[name])
+            known[name] = tuple(
+                Dependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"]) for d in data[name]
+            )
         for name in ("states", "categories"):
             known[name] = tuple(data[name])
         return Model(**known)

@@ -15,14 +15,24 @@ from .unit import Drive, Ended, Refused
 
 SETTLED = 2e-3  # of a signal's range: differences below are the solver's tolerance, not a lack of convergence
 DERIVED = 10  # tolerances: states are that accurate, forces and accelerations computed from them less so
-AGREE = 2e-2  # of a signal's range, on average over time: what a coarse solver inside may differ from a fine one outside
+AGREE = (
+    2e-2  # of a signal's range, on average over time: what a coarse solver inside may differ from a fine one outside
+)
 REPRODUCED = 1e-2  # of a signal's range
-TIGHT = 1e-8  # tolerance asked for when a reference is to be reproduced: the model is compared, not its default tolerance
+TIGHT = (
+    1e-8  # tolerance asked for when a reference is to be reproduced: the model is compared, not its default tolerance
+)
 FINE = (4, 8, 16, 64)  # internal steps of the Model Exchange integration that are tried until two agree
 
 
 def _run(
-    s: Session, kind: str, steps: list[float], signals: list[Var], drive: Drive | None = None, substeps: int = 1, tolerance: float | None = None
+    s: Session,
+    kind: str,
+    steps: list[float],
+    signals: list[Var],
+    drive: Drive | None = None,
+    substeps: int = 1,
+    tolerance: float | None = None,
 ) -> list[list[float]] | None:
     """A simulation; None when the FMU does not want it."""
     before, s.kind = s.kind, kind
@@ -38,7 +48,9 @@ def _run(
         s.kind = before
 
 
-def fine_run(s: Session, steps: list[float], signals: list[Var], drive: Drive | None = None) -> list[list[float]] | None:
+def fine_run(
+    s: Session, steps: list[float], signals: list[Var], drive: Drive | None = None
+) -> list[list[float]] | None:
     """Model Exchange, integrated so finely that twice as many steps give the same."""
     previous = None
     for substeps in FINE:
@@ -81,7 +93,11 @@ def convergence(s: Session) -> Iterator[Finding]:
         worst = worst_difference(ours, theirs, mean=True)
         if worst and not worst.relative <= AGREE:
             v = signals[worst.column]
-            plot = Plot(v.name, _times(s, steps), {"Co-Simulation": _column(ours, worst.column), "Model Exchange": _column(theirs, worst.column)})
+            plot = Plot(
+                v.name,
+                _times(s, steps),
+                {"Co-Simulation": _column(ours, worst.column), "Model Exchange": _column(theirs, worst.column)},
+            )
             yield Finding(
                 v.where,
                 f"Co-Simulation and Model Exchange differ by {worst.absolute:.3g} on average, {worst.relative:.0%} of its range",
@@ -134,7 +150,11 @@ def reference_result(s: Session) -> Iterator[Finding]:
     t: list[float] = reference["t"]
     steps = [b - a for a, b in itertools.pairwise(t)]
     drive = _recorded(reference["inputs"], by_name) if reference["inputs"] else None
-    rows = _run(s, "CoSimulation", steps, signals, drive, tolerance=TIGHT) if s.kind == "CoSimulation" else fine_run(s, steps, signals, drive)
+    rows = (
+        _run(s, "CoSimulation", steps, signals, drive, tolerance=TIGHT)
+        if s.kind == "CoSimulation"
+        else fine_run(s, steps, signals, drive)
+    )
     if rows is None:
         return
     for column, v in enumerate(signals):
@@ -145,7 +165,13 @@ def reference_result(s: Session) -> Iterator[Finding]:
             near = expected[max(0, i - 1) : i + 2]  # a jump may come one sample earlier or later
             if not min(near) - allowed <= x <= max(near) + allowed:
                 plot = Plot(v.name, tuple(t), {"reference": tuple(expected), "this FMU": found})
-                yield Finding(v.where, f"it is {x:.6g} at t = {t[i]:g}", f"{expected[i]:.6g}, as in {reference['file']}", line=v.line, plot=plot)
+                yield Finding(
+                    v.where,
+                    f"it is {x:.6g} at t = {t[i]:g}",
+                    f"{expected[i]:.6g}, as in {reference['file']}",
+                    line=v.line,
+                    plot=plot,
+                )
                 break
 
 

@@ -44,7 +44,9 @@ def fmu_state(s: Session) -> Iterator[Finding]:
         if s.attempt("freeing"):
             yield from _freeing(s)
     except Refused as error:
-        yield Finding(error.function, f"{error} ({error.state})", "fmi2OK: the FMU can get and set its state", severity="error")
+        yield Finding(
+            error.function, f"{error} ({error.state})", "fmi2OK: the FMU can get and set its state", severity="error"
+        )
 
 
 def _replay(s: Session) -> Iterator[Finding]:
@@ -68,7 +70,9 @@ def _initialization(s: Session) -> Iterator[Finding]:
     unit.run(s.steps(3), ())
     restore(unit, saved)
     again = [unit.get(s.model.everything)]
-    yield from unlike(s, s.model.everything, first, again, "a state of initialization mode is not restored", ("saved", "restored"))
+    yield from unlike(
+        s, s.model.everything, first, again, "a state of initialization mode is not restored", ("saved", "restored")
+    )
     unit.run_state()
     unit.free()
 
@@ -83,14 +87,35 @@ def _nested(s: Session) -> Iterator[Finding]:
         values.append(unit.get(variables))
     for i in (1, 0, 2, 0):
         restore(unit, states[i])
-        yield from unlike(s, variables, [values[i]], [unit.get(variables)], f"state {i + 1} of 3 kept at once is not restored", ("saved", "restored"))
+        yield from unlike(
+            s,
+            variables,
+            [values[i]],
+            [unit.get(variables)],
+            f"state {i + 1} of 3 kept at once is not restored",
+            ("saved", "restored"),
+        )
     unit.must("fmi2FreeFMUstate", byref(states[0][0]))
     restore(unit, states[2])
-    yield from unlike(s, variables, [values[2]], [unit.get(variables)], "a state is lost when another one is freed", ("saved", "restored"))
+    yield from unlike(
+        s,
+        variables,
+        [values[2]],
+        [unit.get(variables)],
+        "a state is lost when another one is freed",
+        ("saved", "restored"),
+    )
     unit.must("fmi2GetFMUstate", byref(states[1][0]))  # a handle may be used again
     unit.run(steps, (), drive)
     unit.must("fmi2SetFMUstate", states[1][0])
-    yield from unlike(s, variables, [values[2]], [unit.get(variables)], "a state saved into a used handle is not restored", ("saved", "restored"))
+    yield from unlike(
+        s,
+        variables,
+        [values[2]],
+        [unit.get(variables)],
+        "a state saved into a used handle is not restored",
+        ("saved", "restored"),
+    )
     unit.free()
 
 
@@ -114,7 +139,14 @@ def _serialized(s: Session) -> Iterator[Finding]:
     other.must("fmi2DeSerializeFMUstate", ctypes.cast(data, c_void_p), size.value, byref(handle))
     restore(other, (handle, *saved[1:]))
     again = other.run(steps, variables, drive)
-    yield from unlike(s, variables, first, again, "a replay from a serialized state in a second instance differs", ("first instance", "second instance"))
+    yield from unlike(
+        s,
+        variables,
+        first,
+        again,
+        "a replay from a serialized state in a second instance differs",
+        ("first instance", "second instance"),
+    )
     other.must("fmi2FreeFMUstate", byref(handle))
     other.free()
 
@@ -128,5 +160,10 @@ def _freeing(s: Session) -> Iterator[Finding]:
     handle = save(unit)[0]
     unit.must("fmi2FreeFMUstate", byref(handle))
     if handle.value:
-        yield Finding("fmi2FreeFMUstate", "it leaves the pointer to the freed state", "a NULL pointer in its argument", severity="warning")
+        yield Finding(
+            "fmi2FreeFMUstate",
+            "it leaves the pointer to the freed state",
+            "a NULL pointer in its argument",
+            severity="warning",
+        )
     unit.free()

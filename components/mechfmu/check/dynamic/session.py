@@ -98,21 +98,30 @@ class Session:
         return (self.fmu / "resources").as_uri()
 
     def callbacks(self) -> Callbacks:
-        def logger(environment: int | None, instance: bytes | None, status: int, category: bytes | None, text: bytes | None) -> None:
+        def logger(
+            environment: int | None, instance: bytes | None, status: int, category: bytes | None, text: bytes | None
+        ) -> None:
             decoded = (None if b is None else b.decode(errors="replace") for b in (instance, category, text))
             name, group, message = decoded
             self.log.append(Message(environment, name, status, group, message))
 
         libc = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
-        found = Callbacks(Logger(logger), ctypes.cast(libc.calloc, c_void_p), ctypes.cast(libc.free, c_void_p), None, ENVIRONMENT)
+        found = Callbacks(
+            Logger(logger), ctypes.cast(libc.calloc, c_void_p), ctypes.cast(libc.free, c_void_p), None, ENVIRONMENT
+        )
         self._kept.append(found)
         if self._proxy:  # puts the values into messages with %s and the like, which Python cannot
             ctypes.CDLL(self._proxy).addLoggerProxy(byref(found))
         return found
 
-    def instantiate(self, name: str = "checked", guid: str | None = None, logging: bool = True, buffers: list[Any] | None = None) -> Unit | None:
+    def instantiate(
+        self, name: str = "checked", guid: str | None = None, logging: bool = True, buffers: list[Any] | None = None
+    ) -> Unit | None:
         """An instance, or None when the FMU refuses. `buffers` gets the memory of name and GUID, which the FMU must have copied."""
-        texts = [ctypes.create_string_buffer((name).encode()), ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode())]
+        texts = [
+            ctypes.create_string_buffer((name).encode()),
+            ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode()),
+        ]
         if buffers is not None:
             buffers.extend(texts)
         callbacks = self.callbacks()
@@ -156,10 +165,17 @@ class Session:
 
     def drive(self, amplitude: float = 0.05) -> Callable[[float], dict[Var, float]] | None:
         """Smooth inputs near their start values, so that things move; None when the FMU has no continuous inputs or does not like them."""
-        inputs = [v for v in self.model.of("input", types=("Real",)) if v.variability == "continuous" and isinstance(v.start, float)]
+        inputs = [
+            v
+            for v in self.model.of("input", types=("Real",))
+            if v.variability == "continuous" and isinstance(v.start, float)
+        ]
 
         def values(t: float) -> dict[Var, float]:
-            wanted = {v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t) for i, v in enumerate(inputs)}
+            wanted = {
+                v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t)
+                for i, v in enumerate(inputs)
+            }
             return {v: x for v, x in wanted.items() if v.inside(x)}
 
         return values if inputs else None

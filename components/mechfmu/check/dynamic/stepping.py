@@ -27,7 +27,10 @@ def do_step(s: Session) -> Iterator[Finding]:
             status = unit.call("fmi2DoStep", unit.t, size, 1, note=f" (step size {size:g})")
             if status <= WARNING:
                 yield Finding(
-                    "fmi2DoStep", f"it returns {STATUS[status]} for a step of size {size:g}", "fmi2Error: the size must be greater than 0", severity=severity
+                    "fmi2DoStep",
+                    f"it returns {STATUS[status]} for a step of size {size:g}",
+                    "fmi2Error: the size must be greater than 0",
+                    severity=severity,
                 )
             unit.free()
     if s.attempt("a gap in time"):
@@ -36,7 +39,10 @@ def do_step(s: Session) -> Iterator[Finding]:
         status = unit.call("fmi2DoStep", unit.t + 5 * h, h, 1, note=" (5 steps left out)")
         if status <= WARNING:
             yield Finding(
-                "fmi2DoStep", f"it returns {STATUS[status]} for a step that begins {5 * h:g} s after the last one ended", "fmi2Error", severity="warning"
+                "fmi2DoStep",
+                f"it returns {STATUS[status]} for a step that begins {5 * h:g} s after the last one ended",
+                "fmi2Error",
+                severity="warning",
             )
         unit.free()
     if s.attempt("rounding"):
@@ -61,7 +67,11 @@ def _rounding(s: Session) -> Iterator[Finding]:
     for i, h in enumerate(steps):
         status = unit.call("fmi2DoStep", unit.t + (JITTER if i else 0.0), h, 1, note=f" (time off by {JITTER:g} s)")
         if status > WARNING:
-            yield Finding("fmi2DoStep", f"it returns {STATUS[status]} for a time that is off by {JITTER:g} s ({s.said()})", "a step: hosts round differently")
+            yield Finding(
+                "fmi2DoStep",
+                f"it returns {STATUS[status]} for a time that is off by {JITTER:g} s ({s.said()})",
+                "a step: hosts round differently",
+            )
             return
         unit.t += h
         found.append(unit.numbers(signals))
@@ -69,9 +79,20 @@ def _rounding(s: Session) -> Iterator[Finding]:
     if worst and worst.relative > ROUNDED:
         v = signals[worst.column]
         t = tuple(s.model.start_time + sum(steps[:i]) for i in range(len(expected)))
-        plot = Plot(v.name, t, {"exact times": tuple(r[worst.column] for r in expected), "times off by 3e-12 s": tuple(r[worst.column] for r in found)})
+        plot = Plot(
+            v.name,
+            t,
+            {
+                "exact times": tuple(r[worst.column] for r in expected),
+                "times off by 3e-12 s": tuple(r[worst.column] for r in found),
+            },
+        )
         yield Finding(
-            v.where, f"it differs by {worst.absolute:.3g} when times are off by {JITTER:g} s", "the same result but for rounding", line=v.line, plot=plot
+            v.where,
+            f"it differs by {worst.absolute:.3g} when times are off by {JITTER:g} s",
+            "the same result but for rounding",
+            line=v.line,
+            plot=plot,
         )
 
 
@@ -97,7 +118,10 @@ def _discard(s: Session, h: float) -> Iterator[Finding]:
         yield from discard_report(unit, unit.t, h)
     elif status >= ERROR:
         yield Finding(
-            "fmi2DoStep", f"it returns {STATUS[status] if status < 6 else status} for a step of {h:g} s ({s.said()})", "fmi2OK, or fmi2Discard", severity="note"
+            "fmi2DoStep",
+            f"it returns {STATUS[status] if status < 6 else status} for a step of {h:g} s ({s.said()})",
+            "fmi2OK, or fmi2Discard",
+            severity="note",
         )
     unit.free()
 
@@ -107,11 +131,21 @@ def discard_report(unit: Unit, t: float, h: float) -> Iterator[Finding]:
     status = unit.call("fmi2GetRealStatus", LAST_SUCCESSFUL_TIME, byref(reached), note=" (after fmi2Discard)")
     slack = 1e-9 * max(1.0, abs(t))
     if status > WARNING:
-        yield Finding("fmi2GetRealStatus", f"it returns {STATUS[status]} for fmi2LastSuccessfulTime after fmi2Discard", "the time that was reached")
+        yield Finding(
+            "fmi2GetRealStatus",
+            f"it returns {STATUS[status]} for fmi2LastSuccessfulTime after fmi2Discard",
+            "the time that was reached",
+        )
     elif not t - slack <= reached.value <= t + h + slack:
         yield Finding(
-            "fmi2GetRealStatus", f"fmi2LastSuccessfulTime is {reached.value:g} after a discarded step from {t:g} to {t + h:g}", "a time within the step"
+            "fmi2GetRealStatus",
+            f"fmi2LastSuccessfulTime is {reached.value:g} after a discarded step from {t:g} to {t + h:g}",
+            "a time within the step",
         )
     status = unit.call("fmi2GetBooleanStatus", TERMINATED_STATUS, byref(ended), note=" (after fmi2Discard)")
     if status > WARNING:
-        yield Finding("fmi2GetBooleanStatus", f"it returns {STATUS[status]} for fmi2Terminated after fmi2Discard", "whether the FMU wants to end")
+        yield Finding(
+            "fmi2GetBooleanStatus",
+            f"it returns {STATUS[status]} for fmi2Terminated after fmi2Discard",
+            "whether the FMU wants to end",
+        )

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from .session import Session
 
 INSTANTIATED, INITIALIZATION, STEP_COMPLETE, EVENT_MODE, CONTINUOUS_TIME, TERMINATED = (
-    "instantiated", "initialization mode", "step complete", "event mode", "continuous-time mode", "terminated",
-)  # fmt: skip
+    "instantiated",
+    "initialization mode",
+    "step complete",
+    "event mode",
+    "continuous-time mode",
+    "terminated",
+)
 STATES_OF = {
     "CoSimulation": (INSTANTIATED, INITIALIZATION, STEP_COMPLETE, TERMINATED),
     "ModelExchange": (INSTANTIATED, INITIALIZATION, EVENT_MODE, CONTINUOUS_TIME, TERMINATED),
@@ -31,7 +36,9 @@ class Refused(Exception):
     """A legal call that did not succeed."""
 
     def __init__(self, function: str, status: int, state: str, said: str):
-        super().__init__(f"{function} returned {STATUS[status] if 0 <= status < 6 else status}{f' ({said})' if said else ''}")
+        super().__init__(
+            f"{function} returned {STATUS[status] if 0 <= status < 6 else status}{f' ({said})' if said else ''}"
+        )
         self.function, self.status, self.state = function, status, state
 
 
@@ -60,7 +67,14 @@ class Unit:
 
     def setup(self, stop: float | None = None) -> Unit:
         tolerance = self.tolerance
-        self.must("fmi2SetupExperiment", int(tolerance is not None), tolerance or 0.0, self.model.start_time, int(stop is not None), stop or 0.0)
+        self.must(
+            "fmi2SetupExperiment",
+            int(tolerance is not None),
+            tolerance or 0.0,
+            self.model.start_time,
+            int(stop is not None),
+            stop or 0.0,
+        )
         return self
 
     def enter(self) -> Unit:
@@ -110,7 +124,13 @@ class Unit:
             values: Any = ({"Real": c_double, "String": c_char_p}.get(kind, c_int) * len(group))()
             self.must(f"fmi2Get{kind}", binding.references([v.reference for v in group]), len(group), values)
             for v, value in zip(group, values, strict=True):
-                found[v.index] = (value or b"").decode(errors="replace") if kind == "String" else bool(value) if kind == "Boolean" else value
+                found[v.index] = (
+                    (value or b"").decode(errors="replace")
+                    if kind == "String"
+                    else bool(value)
+                    if kind == "Boolean"
+                    else value
+                )
         return [found[v.index] for v in variables]
 
     def numbers(self, variables: Sequence[Var]) -> list[float]:
@@ -121,7 +141,12 @@ class Unit:
         for kind in ("Real", "Integer", "Boolean", "String"):
             group = [(v, value) for v, value in values.items() if v.type == kind]
             if group:
-                self.must(f"fmi2Set{kind}", binding.references([v.reference for v, _ in group]), len(group), array(kind, [x for _, x in group]))
+                self.must(
+                    f"fmi2Set{kind}",
+                    binding.references([v.reference for v, _ in group]),
+                    len(group),
+                    array(kind, [x for _, x in group]),
+                )
 
     # --- Co-Simulation ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +205,9 @@ class Unit:
 
             integrate(self, self.t + h, substeps)
 
-    def run(self, steps: Iterable[float], variables: Sequence[Var], drive: Drive | None = None, substeps: int = 1) -> list[list[Value]]:
+    def run(
+        self, steps: Iterable[float], variables: Sequence[Var], drive: Drive | None = None, substeps: int = 1
+    ) -> list[list[Value]]:
         """The variables before the first and after every step."""
         rows = [self.get(variables)]
         for h in steps:
@@ -216,7 +243,19 @@ def heap_in_use() -> int | None:
 
     class Info(ctypes.Structure):
         _fields_ = [
-            (name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+            (name, ctypes.c_size_t)
+            for name in (
+                "arena",
+                "ordblks",
+                "smblks",
+                "hblks",
+                "hblkhd",
+                "usmblks",
+                "fsmblks",
+                "uordblks",
+                "fordblks",
+                "keepcost",
+            )
         ]
 
     try:

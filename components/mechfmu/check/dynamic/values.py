@@ -43,7 +43,9 @@ def setting_values(s: Session) -> Iterator[Finding]:
 
 def _bad_references(s: Session) -> Iterator[Finding]:
     taken = {kind: {v.reference for v in s.model.variables if v.type == kind} for kind in TYPES}
-    beyond = min(max((v.reference for v in s.model.variables), default=0) + 1_000_003, 0xFFFFFFFE)  # right behind may be hidden variables
+    beyond = min(
+        max((v.reference for v in s.model.variables), default=0) + 1_000_003, 0xFFFFFFFE
+    )  # right behind may be hidden variables
     for kind in TYPES:
         foreign = next((v for v in s.model.variables if v.type != kind and v.reference not in taken[kind]), None)
         for what, reference in (
@@ -53,7 +55,10 @@ def _bad_references(s: Session) -> Iterator[Finding]:
         ):
             if reference is None or reference in taken[kind]:
                 continue
-            what = what or f'the value reference of the {foreign.type if foreign else ""} variable "{foreign.name if foreign else ""}"'
+            what = (
+                what
+                or f'the value reference of the {foreign.type if foreign else ""} variable "{foreign.name if foreign else ""}"'
+            )
             for verb, values in (("Get", _room(kind)), ("Set", _some(kind))):
                 name = f"fmi2{verb}{kind}"
                 if not s.library.has(name) or not s.attempt(f"{name} {reference}"):
@@ -94,7 +99,9 @@ def _null(s: Session) -> Iterator[Finding]:
     if s.attempt("fmi2GetReal without an instance"):
         status = s.library.call(" (instance = NULL)", "fmi2GetReal", None, binding.references([0]), 1, _room("Real"))
         if status <= WARNING:
-            yield Finding("fmi2GetReal", f"it returns {_status(status)} for no instance (NULL)", "fmi2Error", severity="warning")
+            yield Finding(
+                "fmi2GetReal", f"it returns {_status(status)} for no instance (NULL)", "fmi2Error", severity="warning"
+            )
 
 
 def _near(v: Var) -> Value:
@@ -130,7 +137,9 @@ def _round_trip(s: Session) -> Iterator[Finding]:
                 yield Finding(v.where, f"set to {value!r}, then {error}", "the value that was set", line=v.line)
             else:
                 if not same(read, value):
-                    yield Finding(v.where, f"set to {value!r}, it reads {read!r}", "the value that was set", line=v.line)
+                    yield Finding(
+                        v.where, f"set to {value!r}, it reads {read!r}", "the value that was set", line=v.line
+                    )
         unit.free()
 
 
@@ -140,9 +149,16 @@ def _not_settable(s: Session) -> Iterator[Finding]:
     fixed = [v for v in s.model.of("parameter") if v.variability == "fixed"]
     cases.append((RUNNING[s.kind], fixed, "it is a fixed parameter"))
     states = set(s.model.states)
-    computed = [v for v in s.model.variables if v.causality in ("output", "local") and v.initial == "calculated" and v.index not in states]
+    computed = [
+        v
+        for v in s.model.variables
+        if v.causality in ("output", "local") and v.initial == "calculated" and v.index not in states
+    ]
     constant = [v for v in s.model.variables if v.variability == "constant"]
-    cases += [("initialization mode", computed[:20], "it is calculated"), ("initialization mode", constant[:20], "it is constant")]
+    cases += [
+        ("initialization mode", computed[:20], "it is calculated"),
+        ("initialization mode", constant[:20], "it is constant"),
+    ]
     for state, variables, why in cases:
         accepted: list[Var] = []
         for kind in TYPES:
@@ -156,12 +172,22 @@ def _not_settable(s: Session) -> Iterator[Finding]:
                 unit.free()
         if accepted:
             v, rest = accepted[0], f" and {len(accepted) - 1} more" if len(accepted) > 1 else ""
-            yield Finding(f"{v.where}{rest}", f"it can be set in the state {state}", f"fmi2Error: {why}", severity="warning", line=v.line)
+            yield Finding(
+                f"{v.where}{rest}",
+                f"it can be set in the state {state}",
+                f"fmi2Error: {why}",
+                severity="warning",
+                line=v.line,
+            )
 
 
 def _extreme(s: Session) -> Iterator[Finding]:
     """Values no model can use: whatever the answer, the FMU survives and goes on to answer."""
-    for v in [v for v in s.model.variables if v.causality in ("parameter", "input") and v.type in ("Real", "Integer") and v.start is not None][:40]:
+    for v in [
+        v
+        for v in s.model.variables
+        if v.causality in ("parameter", "input") and v.type in ("Real", "Integer") and v.start is not None
+    ][:40]:
         bad: list[tuple[str, float]] = [("NaN", math.nan), ("infinity", math.inf)] if v.type == "Real" else []
         bad += [("a value below its min", v.min - 1)] if v.min is not None and v.min > -1e9 else []
         bad += [("a value above its max", v.max + 1)] if v.max is not None and v.max < 1e9 else []
@@ -171,13 +197,21 @@ def _extreme(s: Session) -> Iterator[Finding]:
                 continue
             unit = s.fresh().to("initialization mode")
             note = f" ({v.name} = {what})"
-            status = unit.call(f"fmi2Set{v.type}", binding.references([v.reference]), 1, array(v.type, [value]), note=note)
+            status = unit.call(
+                f"fmi2Set{v.type}", binding.references([v.reference]), 1, array(v.type, [value]), note=note
+            )
             if status <= WARNING:
                 taken.append(what)
             _live_on(unit, status, note)
             unit.free()
         if taken:
-            yield Finding(v.where, f"it takes {', '.join(taken)} without complaint", "fmi2Error or fmi2Discard", severity="note", line=v.line)
+            yield Finding(
+                v.where,
+                f"it takes {', '.join(taken)} without complaint",
+                "fmi2Error or fmi2Discard",
+                severity="note",
+                line=v.line,
+            )
 
 
 def _live_on(unit: Unit, status: int, note: str) -> None:
@@ -194,7 +228,9 @@ def _live_on(unit: Unit, status: int, note: str) -> None:
 @rule("D8", "start values of XML and binary", "2.2.7")
 def start_values(s: Session) -> Iterator[Finding]:
     """The start values in modelDescription.xml are those of the binary: what is exact, input, parameter or constant reads so in initialization mode."""
-    started = [v for v in s.model.variables if v.start is not None and v.initial != "approx" and v.initial != "calculated"]
+    started = [
+        v for v in s.model.variables if v.start is not None and v.initial != "approx" and v.initial != "calculated"
+    ]
     unit = s.fresh().to("initialization mode")
     for v in started:
         (value,) = unit.get([v])
@@ -204,5 +240,7 @@ def start_values(s: Session) -> Iterator[Finding]:
         else:
             equal = value == start
         if not equal:
-            yield Finding(v.where, f"it is {value!r} in the binary", f"{start!r}, its start value in the XML", line=v.line)
+            yield Finding(
+                v.where, f"it is {value!r} in the binary", f"{start!r}, its start value in the XML", line=v.line
+            )
     unit.free()

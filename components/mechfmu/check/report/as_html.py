@@ -36,7 +36,9 @@ def _fmu(report: Report) -> str:
     clean, colour = ("clean as a file", "warning") if report.static_only else ("clean", "passed")
     found = f"{len(counted)} finding{'s' if len(counted) > 1 else ''}" if counted else clean
     verdict = "could not be checked completely" if report.bugs else found
-    parts = [f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else colour}'>{verdict}</span></h2>"]
+    parts = [
+        f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else colour}'>{verdict}</span></h2>"
+    ]
     parts.append(f"<p class='small'>{escape(' and '.join(report.kinds))}; sha256 <code>{report.digest}</code></p>")
     if report.static_only:
         parts.append(f"<p class='warning'>The binary was not run: {escape(report.static_only)}</p>")
@@ -51,7 +53,9 @@ def _fmu(report: Report) -> str:
         f"<td class='{outcome(report, r)}'>{outcome(report, r)}</td><td class='small'>{escape(r.skipped)}</td></tr>"
         for r in report.results
     )
-    parts.append(f"<h3>Rules</h3><table><tr><th>id</th><th>rule</th><th>FMI 2.0</th><th>outcome</th><th></th></tr>{rows}</table>")
+    parts.append(
+        f"<h3>Rules</h3><table><tr><th>id</th><th>rule</th><th>FMI 2.0</th><th>outcome</th><th></th></tr>{rows}</table>"
+    )
     return "".join(parts)
 
 
@@ -76,7 +80,9 @@ def draw(plot: Plot) -> str:
         return f"{x:.1f},{TOP + (high - y) / (high - low) * (H - TOP - BOTTOM):.1f}"
 
     parts = [f"<text x='{LEFT}' y='16' font-weight='bold'>{escape(plot.title)}</text>"]
-    parts.append(f"<rect x='{LEFT}' y='{TOP}' width='{W - LEFT - RIGHT}' height='{H - TOP - BOTTOM}' fill='none' stroke='#bbb'/>")
+    parts.append(
+        f"<rect x='{LEFT}' y='{TOP}' width='{W - LEFT - RIGHT}' height='{H - TOP - BOTTOM}' fill='none' stroke='#bbb'/>"
+    )
     for y, where in ((high, TOP + 4), (low, H - BOTTOM + 4)):
         parts.append(f"<text x='{LEFT - 6}' y='{where}' text-anchor='end'>{y:.4g}</text>")
     for t, x, anchor in ((first, LEFT, "start"), (last, W - RIGHT, "end")):
@@ -85,8 +91,12 @@ def draw(plot: Plot) -> str:
         colour = COLOURS[i % len(COLOURS)]
         dash = " stroke-dasharray='6 4'" if i else ""
         for run in _runs(plot.t, line):
-            parts.append(f"<polyline points='{' '.join(at(t, y) for t, y in run)}' fill='none' stroke='{colour}' stroke-width='2'{dash}/>")
-        parts.append(f"<text x='{W - RIGHT - 150 * (len(plot.lines) - i) + 10}' y='16' fill='{colour}'>{escape(name)}</text>")
+            parts.append(
+                f"<polyline points='{' '.join(at(t, y) for t, y in run)}' fill='none' stroke='{colour}' stroke-width='2'{dash}/>"
+            )
+        parts.append(
+            f"<text x='{W - RIGHT - 150 * (len(plot.lines) - i) + 10}' y='16' fill='{colour}'>{escape(name)}</text>"
+        )
     return f"<div><svg viewBox='0 0 {W} {H}' width='{W}' font-size='12' font-family='sans-serif' role='img'>{''.join(parts)}</svg></div>"
 
 

@@ -17,7 +17,9 @@ def to_json(reports: Sequence[Report], version: str) -> str:
 
 
 def report_dict(report: Report) -> dict[str, Any]:
-    counts = {severity: sum(f.severity == severity for f in report.findings) for severity in ("error", "warning", "note")}
+    counts = {
+        severity: sum(f.severity == severity for f in report.findings) for severity in ("error", "warning", "note")
+    }
     return dict(
         file=str(report.file), sha256=report.digest, kinds=list(report.kinds), static_only=report.static_only or None, exit_status=report.exit_status,
         level=report.options.level, counts=counts, internal_errors=report.bugs,

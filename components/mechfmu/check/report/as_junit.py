@@ -23,12 +23,18 @@ def to_junit(reports: Sequence[Report]) -> bytes:
         )  # fmt: skip
         for result, what in zip(report.results, outcomes, strict=True):
             case = etree.SubElement(
-                suite, "testcase", classname=_text(report.file.name), name=f"{result.rule.id} {result.rule.title}", time=f"{result.seconds:.3f}"
-            )  # fmt: skip
+                suite,
+                "testcase",
+                classname=_text(report.file.name),
+                name=f"{result.rule.id} {result.rule.title}",
+                time=f"{result.seconds:.3f}",
+            )
             counted = [f for f in result.findings if report.options.counts(f)]
             if counted:
                 failure = etree.SubElement(case, "failure", type=counted[0].severity, message=_text(counted[0].text))
-                failure.text = _text("\n".join(f"{f.severity}: {f.text}" for f in counted) + f"\nFMI 2.0, section {result.rule.section}")
+                failure.text = _text(
+                    "\n".join(f"{f.severity}: {f.text}" for f in counted) + f"\nFMI 2.0, section {result.rule.section}"
+                )
             elif what == "not run":
                 etree.SubElement(case, "skipped", message=_text(result.skipped))
         for bug in report.bugs:

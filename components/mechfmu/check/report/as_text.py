@@ -21,7 +21,11 @@ def print_report(report: Report, out: Console) -> None:
         for f in result.findings:
             if SEVERITIES.index(f.severity) <= level:
                 head = f"  [{STYLE[f.severity]}]{result.rule.id:<3} {f.severity}[/]"
-                out.print(f"{head}  {escape(f.text)}  [dim]FMI 2.0 §{escape(result.rule.section)}[/]", highlight=False, soft_wrap=True)
+                out.print(
+                    f"{head}  {escape(f.text)}  [dim]FMI 2.0 §{escape(result.rule.section)}[/]",
+                    highlight=False,
+                    soft_wrap=True,
+                )
     for bug in report.bugs:
         out.print(f"  [bold red]the checker itself failed:[/] {escape(bug)}", highlight=False, soft_wrap=True)
     passed = [r.rule.id for r in report.results if not report.failed(r) and not r.skipped]
@@ -43,7 +47,11 @@ def _verdict(report: Report) -> str:
     counts = [(s, sum(f.severity == s for f in report.counted)) for s in SEVERITIES]
     said = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
     notes = sum(f.severity == "note" for f in report.findings)
-    more = f"  [dim]({notes} note{'s' if notes > 1 else ''}: --level note)[/]" if notes and report.options.level != "note" else ""
+    more = (
+        f"  [dim]({notes} note{'s' if notes > 1 else ''}: --level note)[/]"
+        if notes and report.options.level != "note"
+        else ""
+    )
     if not_run and not said:
         return f"[bold yellow]clean as a file, but[/] {not_run}{more}"
     return (said or "[bold green]clean[/]") + (f"; {not_run}" if not_run else "") + more
@@ -53,5 +61,10 @@ def print_rules(out: Console) -> None:
     """All rules with what they check."""
     table = Table("id", "FMI 2.0", "severity", "rule", show_lines=False)
     for r in RULES:
-        table.add_row(r.id, f"§{r.section}", f"[{STYLE[r.severity]}]{r.severity}[/]", f"[bold]{escape(r.title)}[/]\n{escape(r.text)}")
+        table.add_row(
+            r.id,
+            f"§{r.section}",
+            f"[{STYLE[r.severity]}]{r.severity}[/]",
+            f"[bold]{escape(r.title)}[/]\n{escape(r.text)}",
+        )
     out.print(table)

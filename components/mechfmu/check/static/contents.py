@@ -13,8 +13,19 @@ from pathlib import Path
 from ..findings import Finding, rule
 from .package import Package
 
-SUFFIXES = {"win32": ".dll", "win64": ".dll", "linux32": ".so", "linux64": ".so", "darwin32": ".dylib", "darwin64": ".dylib"}
-MAGIC = {".dll": (b"MZ",), ".so": (b"\x7fELF",), ".dylib": (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")}
+SUFFIXES = {
+    "win32": ".dll",
+    "win64": ".dll",
+    "linux32": ".so",
+    "linux64": ".so",
+    "darwin32": ".dylib",
+    "darwin64": ".dylib",
+}
+MAGIC = {
+    ".dll": (b"MZ",),
+    ".so": (b"\x7fELF",),
+    ".dylib": (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf"),
+}
 BITS = {b"\x01": "32", b"\x02": "64"}  # of an ELF file, its fifth byte
 COMPILE_SECONDS = 120
 
@@ -29,23 +40,40 @@ def archive_contents(fmu: Package) -> Iterator[Finding]:
         if archive.opened:
             yield Finding("the archive", "it has no modelDescription.xml", "modelDescription.xml at its top level")
         return
-    identifiers = {e.get("modelIdentifier"): e.sourceline for e in fmu.description.interfaces.values() if e.get("modelIdentifier")}
+    identifiers = {
+        e.get("modelIdentifier"): e.sourceline for e in fmu.description.interfaces.values() if e.get("modelIdentifier")
+    }
     platforms = sorted(
-        {n.split("/")[0] for n in archive.under("binaries/") if "/" in n} | {f.split("/")[1] for f in archive.folders if f.startswith("binaries/")}
+        {n.split("/")[0] for n in archive.under("binaries/") if "/" in n}
+        | {f.split("/")[1] for f in archive.folders if f.startswith("binaries/")}
     )
     for platform in platforms:
         suffix = SUFFIXES.get(platform)
         if suffix is None:
-            yield Finding(f"binaries/{platform}/", "the standard has no platform of this name", "one of " + ", ".join(SUFFIXES), severity="note")
+            yield Finding(
+                f"binaries/{platform}/",
+                "the standard has no platform of this name",
+                "one of " + ", ".join(SUFFIXES),
+                severity="note",
+            )
             continue
         for identifier, line in identifiers.items():
             name = f"binaries/{platform}/{identifier}{suffix}"
             if name not in archive.names:
-                yield Finding(f"binaries/{platform}/", f"there is no {identifier}{suffix}", "the library named modelIdentifier", line=line)
+                yield Finding(
+                    f"binaries/{platform}/",
+                    f"there is no {identifier}{suffix}",
+                    "the library named modelIdentifier",
+                    line=line,
+                )
             elif complaint := _wrong_format(archive.path(name), platform, suffix):
                 yield Finding(name, complaint, f"a library for {platform}")
     if not platforms and not any(n.endswith((".c", ".cpp", ".cc")) for n in archive.under("sources/")):
-        yield Finding("the archive", "it has neither binaries nor sources", "a library in binaries/<platform>/ or C code in sources/")
+        yield Finding(
+            "the archive",
+            "it has neither binaries nor sources",
+            "a library in binaries/<platform>/ or C code in sources/",
+        )
     if "documentation" in archive.folders and "documentation/index.html" not in archive.names:
         yield Finding("documentation/", "there is no index.html", "documentation/index.html as entry point")
 
@@ -63,7 +91,12 @@ def _wrong_format(file: Path, platform: str, suffix: str) -> str | None:
 @rule("S13", "source files", "2.3, 3.3.1, 4.3.1")
 def source_files(fmu: Package) -> Iterator[Finding]:
     """The files listed in SourceFiles exist under sources/, and a C compiler accepts them (when there is one)."""
-    listed = {e.get("name"): e.sourceline for kind in fmu.description.interfaces for e in fmu.description.all(f"{kind}/SourceFiles/File") if e.get("name")}
+    listed = {
+        e.get("name"): e.sourceline
+        for kind in fmu.description.interfaces
+        for e in fmu.description.all(f"{kind}/SourceFiles/File")
+        if e.get("name")
+    }
     present = set(fmu.archive.under("sources/"))
     for name, line in listed.items():
         if name not in present:
@@ -71,11 +104,21 @@ def source_files(fmu: Package) -> Iterator[Finding]:
     compiler = _compiler()
     sources = [n for n in listed if n in present and n.endswith(".c")]
     if sources and not compiler:
-        yield Finding("SourceFiles", "not compiled, because there is no C compiler here", "cc, $CC or the Python package ziglang", severity="note")
+        yield Finding(
+            "SourceFiles",
+            "not compiled, because there is no C compiler here",
+            "cc, $CC or the Python package ziglang",
+            severity="note",
+        )
         return
     for name in sources:
         if complaint := _compile(compiler, fmu, name):
-            yield Finding(f'source file "{name}"', f"it does not compile ({complaint})", "C code that compiles with the standard's headers", line=listed[name])
+            yield Finding(
+                f'source file "{name}"',
+                f"it does not compile ({complaint})",
+                "C code that compiles with the standard's headers",
+                line=listed[name],
+            )
 
 
 def _compiler() -> list[str]:
@@ -98,10 +141,20 @@ def _compile(compiler: list[str], fmu: Package, name: str) -> str | None:
     command = [*compiler, "-fsyntax-only", "-w", "-I.", *_standard_headers(), str(folder / name)]
     environment = {**os.environ, "TMPDIR": str(fmu.scratch), "ZIG_LOCAL_CACHE_DIR": str(fmu.scratch)}
     try:
-        result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=COMPILE_SECONDS, check=False, stdin=subprocess.DEVNULL)
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=COMPILE_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     except (subprocess.TimeoutExpired, OSError, ValueError) as error:
         return type(error).__name__
     if result.returncode == 0:
         return None
     lines = result.stderr.decode(errors="replace").replace(f"{folder}/", "").splitlines()
-    return next((line for line in lines if "error" in line), lines[0] if lines else f"exit status {result.returncode}")[:300]
+    return next((line for line in lines if "error" in line), lines[0] if lines else f"exit status {result.returncode}")[
+        :300
+    ]

@@ -35,7 +35,12 @@ def schema(fmu: Package) -> Iterator[Finding]:
     errors = [e for e in _schema().error_log if "attribute 'fmiVersion'" not in e.message]  # that one is S3's
     for error in errors[:MOST]:
         element = (error.path or "modelDescription.xml").rsplit("/", 1)[-1]
-        yield Finding(f"element {element}", re.sub(r"\{[^}]*\}", "", error.message).rstrip("."), "what the schema of FMI 2.0 allows", line=error.line or None)
+        yield Finding(
+            f"element {element}",
+            re.sub(r"\{[^}]*\}", "", error.message).rstrip("."),
+            "what the schema of FMI 2.0 allows",
+            line=error.line or None,
+        )
     if len(errors) > MOST:
         yield Finding("modelDescription.xml", f"{len(errors) - MOST} more violations of the schema", "none")
 
@@ -54,13 +59,34 @@ def identity(fmu: Package) -> Iterator[Finding]:
     if version != "2.0":
         yield Finding("fmiModelDescription", f"fmiVersion is {version!r}", "2.0", line=root.sourceline)
     if not fmu.description.interfaces:
-        yield Finding("fmiModelDescription", "there is neither ModelExchange nor CoSimulation", "at least one of them", line=root.sourceline)
+        yield Finding(
+            "fmiModelDescription",
+            "there is neither ModelExchange nor CoSimulation",
+            "at least one of them",
+            line=root.sourceline,
+        )
     for kind, element in fmu.description.interfaces.items():
         identifier = element.get("modelIdentifier") or ""
         if not C_IDENTIFIER.fullmatch(identifier):
-            yield Finding(kind, f'modelIdentifier is "{identifier}"', "a C identifier: letters, digits and _, not a digit first", line=element.sourceline)
+            yield Finding(
+                kind,
+                f'modelIdentifier is "{identifier}"',
+                "a C identifier: letters, digits and _, not a digit first",
+                line=element.sourceline,
+            )
     if not (root.get("guid") or "").strip():
-        yield Finding("fmiModelDescription", "the guid is empty", "a text that only this model and its binary share", line=root.sourceline)
+        yield Finding(
+            "fmiModelDescription",
+            "the guid is empty",
+            "a text that only this model and its binary share",
+            line=root.sourceline,
+        )
     date = root.get("generationDateAndTime")
     if date is not None and not DATE.fullmatch(date):
-        yield Finding("fmiModelDescription", f'generationDateAndTime is "{date}"', "YYYY-MM-DDThh:mm:ssZ", severity="warning", line=root.sourceline)
+        yield Finding(
+            "fmiModelDescription",
+            f'generationDateAndTime is "{date}"',
+            "YYYY-MM-DDThh:mm:ssZ",
+            severity="warning",
+            line=root.sourceline,
+        )

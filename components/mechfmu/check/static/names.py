@@ -25,7 +25,10 @@ def _repeated(elements: Iterable[Any], what: str, where: str, attribute: str = "
             continue
         if name in first:
             yield Finding(
-                f'{what} "{name}"', f"it has the same {attribute} as the one in line {first[name]}", f"a {attribute} unique {where}", line=element.sourceline
+                f'{what} "{name}"',
+                f"it has the same {attribute} as the one in line {first[name]}",
+                f"a {attribute} unique {where}",
+                line=element.sourceline,
             )
         first.setdefault(name, element.sourceline)
 
@@ -45,13 +48,22 @@ def unique_names(fmu: Package) -> Iterator[Finding]:
             yield from _repeated(enumeration.findall("Item"), "item", "within its enumeration", attribute)
     yield from _repeated(d.all("LogCategories/Category"), "log category", "among the log categories")
     for owner in (d.root, *d.all("ModelVariables/ScalarVariable")) if d.root is not None else ():
-        yield from _repeated((*owner.findall("VendorAnnotations/Tool"), *owner.findall("Annotations/Tool")), "tool", "within its annotations")
+        yield from _repeated(
+            (*owner.findall("VendorAnnotations/Tool"), *owner.findall("Annotations/Tool")),
+            "tool",
+            "within its annotations",
+        )
     for kind in d.interfaces:
         yield from _repeated(d.all(f"{kind}/SourceFiles/File"), "source file", "within SourceFiles")
     variables = {v.name: v.line for v in d.variables}
     for simple in d.all("TypeDefinitions/SimpleType"):
         if (name := simple.get("name")) in variables:
-            yield Finding(f'type "{name}"', f"it is named like the variable in line {variables[name]}", "a name that no variable has", line=simple.sourceline)
+            yield Finding(
+                f'type "{name}"',
+                f"it is named like the variable in line {variables[name]}",
+                "a name that no variable has",
+                line=simple.sourceline,
+            )
 
 
 @rule("S5", "grammar of names", "2.2.9")
@@ -64,13 +76,23 @@ def name_grammar(fmu: Package) -> Iterator[Finding]:
         if not v.name:
             yield Finding(v.where, "its name is empty", "a name", line=v.line)
         elif structured and not STRUCTURED.fullmatch(v.name):
-            yield Finding(v.where, "its name does not follow the grammar of structured names", "a name such as a.b[1].c or der(a.b)", line=v.line)
+            yield Finding(
+                v.where,
+                "its name does not follow the grammar of structured names",
+                "a name such as a.b[1].c or der(a.b)",
+                line=v.line,
+            )
         elif structured and (inner := DERIVATIVE.fullmatch(v.name)):
             base = by_name.get(inner[1])
             for other in (v, base):
                 if other is not None and other.type != "Real":
                     yield Finding(
-                        v.where, f"it is named as a derivative, but {other.name} is of type {other.type}", "der() of Real variables only", line=v.line
+                        v.where,
+                        f"it is named as a derivative, but {other.name} is of type {other.type}",
+                        "der() of Real variables only",
+                        line=v.line,
                     )
         elif not structured and any(c in v.name for c in "\r\n\t"):
-            yield Finding(v.where, "its name has a carriage return, line feed or tab", "a name on one line", line=v.line)
+            yield Finding(
+                v.where, "its name has a carriage return, line feed or tab", "a name on one line", line=v.line
+            )

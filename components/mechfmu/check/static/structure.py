@@ -25,9 +25,19 @@ def model_structure(fmu: Package) -> Iterator[Finding]:
             if u.index is None:
                 continue
             if d.variable(u.index) is None:
-                yield Finding(f"{element}/Unknown {u.index}", "there is no such variable", f"an index from 1 to {len(d.variables)}", line=u.line)
+                yield Finding(
+                    f"{element}/Unknown {u.index}",
+                    "there is no such variable",
+                    f"an index from 1 to {len(d.variables)}",
+                    line=u.line,
+                )
             elif u.index in seen:
-                yield Finding(_named(d, element, u), f"it is listed twice (line {seen[u.index]})", "each unknown once", line=u.line)
+                yield Finding(
+                    _named(d, element, u),
+                    f"it is listed twice (line {seen[u.index]})",
+                    "each unknown once",
+                    line=u.line,
+                )
             seen[u.index] = u.line
             yield from _dependencies(d, element, u)
     yield from _outputs(d, structure.sourceline)
@@ -45,23 +55,45 @@ def _dependencies(d: Description, element: str, u: Unknown) -> Iterator[Finding]
     for i in u.dependencies or ():
         known = d.variable(i)
         if known is None:
-            yield Finding(where, f"it depends on {i}, but there is no such variable", f"indices from 1 to {len(d.variables)}", line=u.line)
+            yield Finding(
+                where,
+                f"it depends on {i}, but there is no such variable",
+                f"indices from 1 to {len(d.variables)}",
+                line=u.line,
+            )
         elif not _is_known(d, element, known):
             expected = (
                 "inputs, variables with initial exact, the independent variable"
                 if element == "InitialUnknowns"
                 else "inputs, continuous states, the independent variable"
             )
-            yield Finding(where, f'it depends on "{known.name}", which is no known here', expected, severity="warning", line=u.line)
+            yield Finding(
+                where,
+                f'it depends on "{known.name}", which is no known here',
+                expected,
+                severity="warning",
+                line=u.line,
+            )
     if u.dependencies and list(u.dependencies) != sorted(set(u.dependencies)):
-        yield Finding(where, "its dependencies are not ascending", "each index once, the smallest first", severity="warning", line=u.line)
+        yield Finding(
+            where,
+            "its dependencies are not ascending",
+            "each index once, the smallest first",
+            severity="warning",
+            line=u.line,
+        )
     if u.kinds is None:
         return
     if u.dependencies is None:
         yield Finding(where, "it has dependenciesKind but no dependencies", "both or none", line=u.line)
         return
     if len(u.kinds) != len(u.dependencies):
-        yield Finding(where, f"it has {len(u.kinds)} dependenciesKind for {len(u.dependencies)} dependencies", "as many of both", line=u.line)
+        yield Finding(
+            where,
+            f"it has {len(u.kinds)} dependenciesKind for {len(u.dependencies)} dependencies",
+            "as many of both",
+            line=u.line,
+        )
         return
     unknown = d.variable(u.index)
     for i, kind in zip(u.dependencies, u.kinds, strict=True):
@@ -69,11 +101,20 @@ def _dependencies(d: Description, element: str, u: Unknown) -> Iterator[Finding]
         if kind not in KINDS_OF_DEPENDENCY or known is None or unknown is None:
             continue  # S2 or the above
         if element == "InitialUnknowns" and kind not in ("dependent", "constant"):
-            yield Finding(where, f"dependenciesKind {kind}", "dependent or constant among the initial unknowns", severity="warning", line=u.line)
+            yield Finding(
+                where,
+                f"dependenciesKind {kind}",
+                "dependent or constant among the initial unknowns",
+                severity="warning",
+                line=u.line,
+            )
         elif kind != "dependent" and (unknown.type != "Real" or known.type != "Real"):
             other = unknown if unknown.type != "Real" else known
             yield Finding(
-                where, f'dependenciesKind {kind}, but "{other.name}" is of type {other.type}', "dependent: the others are for Real variables", line=u.line
+                where,
+                f'dependenciesKind {kind}, but "{other.name}" is of type {other.type}',
+                "dependent: the others are for Real variables",
+                line=u.line,
             )
 
 
@@ -87,9 +128,19 @@ def _outputs(d: Description, line: int) -> Iterator[Finding]:
     listed = {u.index: u.line for u in d.unknowns("Outputs")}
     for v in d.variables:
         if v.causality == "output" and v.index not in listed:
-            yield Finding(v.where, "it is an output, but not listed in Outputs", f"an Unknown with index {v.index} in Outputs (line {line})", line=v.line)
+            yield Finding(
+                v.where,
+                "it is an output, but not listed in Outputs",
+                f"an Unknown with index {v.index} in Outputs (line {line})",
+                line=v.line,
+            )
         elif v.causality != "output" and v.index in listed:
-            yield Finding(v.where, f"it is listed in Outputs, but its causality is {v.causality}", "outputs only", line=listed[v.index])
+            yield Finding(
+                v.where,
+                f"it is listed in Outputs, but its causality is {v.causality}",
+                "outputs only",
+                line=listed[v.index],
+            )
 
 
 def _derivatives(d: Description) -> Iterator[Finding]:
@@ -98,7 +149,12 @@ def _derivatives(d: Description) -> Iterator[Finding]:
         if v is None:
             continue
         if "derivative" not in v.attributes:
-            yield Finding(v.where, "it is listed in Derivatives, but has no attribute derivative", "the index of its state in derivative", line=v.line)
+            yield Finding(
+                v.where,
+                "it is listed in Derivatives, but has no attribute derivative",
+                "the index of its state in derivative",
+                line=v.line,
+            )
             continue
         state = d.variable(v.state_index)
         if state is None:
@@ -110,23 +166,34 @@ def _derivatives(d: Description) -> Iterator[Finding]:
             )
         elif state.type != "Real" or state.variability != "continuous":
             yield Finding(
-                v.where, f'it is the derivative of "{state.name}", which is {state.variability} {state.type}', "a continuous Real as state", line=v.line
+                v.where,
+                f'it is the derivative of "{state.name}", which is {state.variability} {state.type}',
+                "a continuous Real as state",
+                line=v.line,
             )
 
 
 def _initial_unknowns(d: Description, line: int) -> Iterator[Finding]:
     states = {u.index for u in d.unknowns("Derivatives")} | d.state_indices
     needed = {
-        v.index for v in d.variables
-        if v.causality == "calculatedParameter" or (v.initial in ("approx", "calculated") and (v.causality == "output" or v.index in states))
-    }  # fmt: skip
+        v.index
+        for v in d.variables
+        if v.causality == "calculatedParameter"
+        or (v.initial in ("approx", "calculated") and (v.causality == "output" or v.index in states))
+    }
     listed = {u.index: u.line for u in d.unknowns("InitialUnknowns")}
     for v in d.variables:
         if v.index in needed and v.index not in listed:
             why = {"calculatedParameter": "a calculated parameter"}.get(
-                v.causality, f"{'an output' if v.causality == 'output' else 'a state or derivative'}, initial {v.initial}"
+                v.causality,
+                f"{'an output' if v.causality == 'output' else 'a state or derivative'}, initial {v.initial}",
             )
-            yield Finding(v.where, f"it is {why}, but not listed in InitialUnknowns", f"an Unknown with index {v.index} there (line {line})", line=v.line)
+            yield Finding(
+                v.where,
+                f"it is {why}, but not listed in InitialUnknowns",
+                f"an Unknown with index {v.index} there (line {line})",
+                line=v.line,
+            )
         elif v.index in listed and v.index not in needed:
             yield Finding(
                 v.where,
@@ -137,7 +204,9 @@ def _initial_unknowns(d: Description, line: int) -> Iterator[Finding]:
     order = [u.index for u in d.unknowns("InitialUnknowns") if u.index is not None]
     for before, u in zip(order, d.unknowns("InitialUnknowns")[1:], strict=False):
         if u.index is not None and u.index < before:
-            yield Finding(_named(d, "InitialUnknowns", u), f"it stands after {before}", "ascending indices", line=u.line)
+            yield Finding(
+                _named(d, "InitialUnknowns", u), f"it stands after {before}", "ascending indices", line=u.line
+            )
             return
 
 
@@ -149,7 +218,9 @@ def default_experiment(fmu: Package) -> Iterator[Finding]:
     start, stop = experiment.get("startTime", 0.0), experiment.get("stopTime")
     tolerance, step = experiment.get("tolerance"), experiment.get("stepSize")
     if stop is not None and not stop > start:
-        yield Finding("DefaultExperiment", f"stopTime is {stop:g} and startTime is {start:g}", "stopTime > startTime", line=line)
+        yield Finding(
+            "DefaultExperiment", f"stopTime is {stop:g} and startTime is {start:g}", "stopTime > startTime", line=line
+        )
     if tolerance is not None and not tolerance > 0:
         yield Finding("DefaultExperiment", f"tolerance is {tolerance:g}", "greater than 0", line=line)
     if step is not None and not step > 0:

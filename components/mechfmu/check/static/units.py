@@ -17,27 +17,48 @@ def units_and_types(fmu: Package) -> Iterator[Finding]:
     for unit in d.all("UnitDefinitions/Unit"):
         for element in (*unit.findall("BaseUnit"), *unit.findall("DisplayUnit")):
             if number(element.get("factor")) == 0:
-                yield Finding(f'{element.tag} of unit "{unit.get("name")}"', "its factor is 0", "a factor other than 0", line=element.sourceline)
+                yield Finding(
+                    f'{element.tag} of unit "{unit.get("name")}"',
+                    "its factor is 0",
+                    "a factor other than 0",
+                    line=element.sourceline,
+                )
     for name, simple in d.types.items():
         yield from _units(d.units, f'type "{name}"', simple.get("unit"), simple.get("displayUnit"), simple.sourceline)
     for v in d.variables:
         own = {"unit", "displayUnit"} & set(v.attributes)
         if own:  # what comes from the type was looked at there
-            display = v.attributes.get("displayUnit", v.inherited.get("displayUnit") if "unit" not in v.attributes else None)
+            display = v.attributes.get(
+                "displayUnit", v.inherited.get("displayUnit") if "unit" not in v.attributes else None
+            )
             yield from _units(d.units, v.where, v.unit, display, v.line)
         declared = v.attributes.get("declaredType")
         if declared is None:
             continue
         if declared not in d.types:
-            yield Finding(v.where, f'its type "{declared}" is not declared', "a SimpleType in TypeDefinitions", line=v.line)
+            yield Finding(
+                v.where, f'its type "{declared}" is not declared', "a SimpleType in TypeDefinitions", line=v.line
+            )
         elif d.types[declared].tag != v.type:
-            yield Finding(v.where, f'it is {v.type}, but its type "{declared}" is {d.types[declared].tag}', f"a type of kind {v.type}", line=v.line)
+            yield Finding(
+                v.where,
+                f'it is {v.type}, but its type "{declared}" is {d.types[declared].tag}',
+                f"a type of kind {v.type}",
+                line=v.line,
+            )
 
 
-def _units(units: dict[str, set[str]], where: str, unit: str | None, display: str | None, line: int) -> Iterator[Finding]:
+def _units(
+    units: dict[str, set[str]], where: str, unit: str | None, display: str | None, line: int
+) -> Iterator[Finding]:
     if unit is not None and unit not in units:
         yield Finding(where, f'its unit "{unit}" is not declared', "a Unit in UnitDefinitions", line=line)
     elif display is not None and unit is None:
         yield Finding(where, f'it has the displayUnit "{display}" but no unit', "a unit, too", line=line)
     elif display is not None and unit is not None and display not in units[unit]:
-        yield Finding(where, f'its displayUnit "{display}" does not belong to its unit "{unit}"', f'a DisplayUnit of "{unit}"', line=line)
+        yield Finding(
+            where,
+            f'its displayUnit "{display}" does not belong to its unit "{unit}"',
+            f'a DisplayUnit of "{unit}"',
+            line=line,
+        )

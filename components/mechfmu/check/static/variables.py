@@ -18,17 +18,34 @@ def initial_table(fmu: Package) -> Iterator[Finding]:
     for v in fmu.description.variables:
         allowed = INITIAL.get((v.causality, v.variability))
         if v.variability == "continuous" and v.type not in ("Real", ""):
-            yield Finding(v.where, f"it is of type {v.type} and continuous", "another variability: only Real variables are continuous", line=v.line)
+            yield Finding(
+                v.where,
+                f"it is of type {v.type} and continuous",
+                "another variability: only Real variables are continuous",
+                line=v.line,
+            )
         elif allowed is None:
             fitting = sorted(b for a, b in INITIAL if a == v.causality)
             if fitting:
-                yield Finding(v.where, f"causality {v.causality} with variability {v.variability}", f"variability {' or '.join(fitting)}", line=v.line)
+                yield Finding(
+                    v.where,
+                    f"causality {v.causality} with variability {v.variability}",
+                    f"variability {' or '.join(fitting)}",
+                    line=v.line,
+                )
         elif v.given_initial and v.given_initial not in allowed:
             expected = " or ".join(sorted(allowed)) or "no attribute initial"
-            yield Finding(v.where, f"initial is {v.given_initial} for a {v.variability} {v.causality}", expected, line=v.line)
+            yield Finding(
+                v.where, f"initial is {v.given_initial} for a {v.variability} {v.causality}", expected, line=v.line
+            )
         if v.causality == "independent":
             if independent is not None:
-                yield Finding(v.where, f'it is independent, and so is "{independent.name}" in line {independent.line}', "one independent variable", line=v.line)
+                yield Finding(
+                    v.where,
+                    f'it is independent, and so is "{independent.name}" in line {independent.line}',
+                    "one independent variable",
+                    line=v.line,
+                )
             independent = independent or v
 
 
@@ -43,9 +60,15 @@ def start_values(fmu: Package) -> Iterator[Finding]:
     for v in fmu.description.variables:
         if not v.type:
             continue
-        needed = v.initial in ("exact", "approx") or v.causality in ("input", "parameter") or v.variability == "constant"
+        needed = (
+            v.initial in ("exact", "approx") or v.causality in ("input", "parameter") or v.variability == "constant"
+        )
         if needed and v.start is None:
-            why = f"initial is {v.initial}" if v.initial in ("exact", "approx") else f"it is {v.variability if v.variability == 'constant' else v.causality}"
+            why = (
+                f"initial is {v.initial}"
+                if v.initial in ("exact", "approx")
+                else f"it is {v.variability if v.variability == 'constant' else v.causality}"
+            )
             yield Finding(v.where, "it has no start value", f"one, because {why}", line=v.line)
         if v.start is not None and (v.causality == "independent" or v.initial == "calculated"):
             why = "it is independent" if v.causality == "independent" else "initial is calculated"
@@ -77,7 +100,9 @@ def _item(fmu: Package, v: Variable) -> Iterator[Finding]:
     declared = fmu.description.types.get(v.attributes.get("declaredType", ""))
     items = [integer(i.get("value")) for i in declared.findall("Item")] if declared is not None else []
     if items and start not in items:
-        yield Finding(v.where, f"start is {start}", f"an item of its type: {', '.join(map(str, items[:10]))}", line=v.line)
+        yield Finding(
+            v.where, f"start is {start}", f"an item of its type: {', '.join(map(str, items[:10]))}", line=v.line
+        )
 
 
 @rule("S9", "aliases", "2.2.7")
@@ -99,25 +124,53 @@ def _alias_set(alias: list[Variable]) -> Iterator[Finding]:
     for v in alias:
         if v.causality == "independent":
             other = next(w for w in alias if w is not v)
-            yield Finding(v.where, f'it has the value reference of "{other.name}"', "no alias of the independent variable", line=v.line)
+            yield Finding(
+                v.where,
+                f'it has the value reference of "{other.name}"',
+                "no alias of the independent variable",
+                line=v.line,
+            )
     if constants:
         for v in alias:
             if v not in constants:
-                yield Finding(v.where, f'it is an alias of the constant "{constants[0].name}" but not constant', "all constant or none", line=v.line)
+                yield Finding(
+                    v.where,
+                    f'it is an alias of the constant "{constants[0].name}" but not constant',
+                    "all constant or none",
+                    line=v.line,
+                )
             elif v.start != constants[0].start and number(v.start) != number(constants[0].start):
                 yield Finding(
-                    v.where, f'its start is {v.start}, that of its alias "{constants[0].name}" is {constants[0].start}', "equal constants", line=v.line
+                    v.where,
+                    f'its start is {v.start}, that of its alias "{constants[0].name}" is {constants[0].start}',
+                    "equal constants",
+                    line=v.line,
                 )
     else:
         settable = [v for v in alias if v.causality in ("input", "parameter")]
         for v in settable[1:]:
-            yield Finding(v.where, f'it can be set, and so can its alias "{settable[0].name}"', "at most one of an alias set", line=v.line)
+            yield Finding(
+                v.where,
+                f'it can be set, and so can its alias "{settable[0].name}"',
+                "at most one of an alias set",
+                line=v.line,
+            )
         started = [v for v in alias if v.start is not None and v not in settable[1:]]
         for v in started[1:]:
-            yield Finding(v.where, f'it has a start value, and so has its alias "{started[0].name}"', "at most one of an alias set", line=v.line)
+            yield Finding(
+                v.where,
+                f'it has a start value, and so has its alias "{started[0].name}"',
+                "at most one of an alias set",
+                line=v.line,
+            )
     for v in alias[1:]:
         if v.unit != first.unit:
-            yield Finding(v.where, f'its unit is {v.unit}, that of its alias "{first.name}" is {first.unit}', "the same unit", line=v.line)
+            yield Finding(
+                v.where,
+                f'its unit is {v.unit}, that of its alias "{first.name}" is {first.unit}',
+                "the same unit",
+                line=v.line,
+            )
 
 
 @rule("S12", "attributes for Model Exchange only", "2.2.7")
@@ -130,9 +183,21 @@ def model_exchange_attributes(fmu: Package) -> Iterator[Finding]:
             if not exchange:
                 yield Finding(v.where, "it has reinit, but the FMU has no Model Exchange", "no reinit", line=v.line)
             elif v.index not in d.state_indices:
-                yield Finding(v.where, "it has reinit, but is no continuous state", "reinit only at states", line=v.line)
+                yield Finding(
+                    v.where, "it has reinit, but is no continuous state", "reinit only at states", line=v.line
+                )
         if "canHandleMultipleSetPerTimeInstant" in v.own:
             if not exchange:
-                yield Finding(v.where, "it has canHandleMultipleSetPerTimeInstant, but the FMU has no Model Exchange", "no such attribute", line=v.line)
+                yield Finding(
+                    v.where,
+                    "it has canHandleMultipleSetPerTimeInstant, but the FMU has no Model Exchange",
+                    "no such attribute",
+                    line=v.line,
+                )
             elif v.causality != "input":
-                yield Finding(v.where, "it has canHandleMultipleSetPerTimeInstant, but is not an input", "the attribute only at inputs", line=v.line)
+                yield Finding(
+                    v.where,
+                    "it has canHandleMultipleSetPerTimeInstant, but is not an input",
+                    "the attribute only at inputs",
+                    line=v.line,
+                )

@@ -43,8 +43,18 @@ class CartController(Mechanism):
     title = "Controller of the wheeled cart: programmed constraints on a guidance field around moving obstacles"
     option_list = (
         Option("obstacles", 2, "number of obstacles", min=1, max=20),
-        Option("front", "rigid", "the law for a front wheel that does not slide sideways, or for one that does", choices=("rigid", "free")),
-        Option("guidance", "safe", "the field that keeps off the obstacles, or the published one with its failures", choices=("safe", "article")),
+        Option(
+            "front",
+            "rigid",
+            "the law for a front wheel that does not slide sideways, or for one that does",
+            choices=("rigid", "free"),
+        ),
+        Option(
+            "guidance",
+            "safe",
+            "the field that keeps off the obstacles, or the published one with its failures",
+            choices=("safe", "article"),
+        ),
     )
     stop_time = 20.0
 
@@ -64,11 +74,51 @@ class CartController(Mechanism):
         n = self.count
         safe = [
             Row("K", "guidance.gain", "parameter", "rate of approach near the target", "1/s", start=0.8, above=0.0),
-            Row("vc", "guidance.cruise_speed", "parameter", "speed far from the target, relative to it", "m/s", start=0.6, above=0.0),
-            Row("d", "guidance.influence", "parameter", "distance at which an obstacle begins to act", "m", start=0.5, above=0.0),
-            Row("eps", "guidance.smoothing", "parameter", "speed over which braking before an obstacle sets in", "m/s", start=0.05, above=0.0),
-            Row("beta", "guidance.swirl", "parameter", "share of the removed approach that becomes motion around the obstacle", "1", start=0.1, min=0.0),
-            Row("kout", "guidance.push_out", "parameter", "rate of leaving an obstacle that was entered", "1/s", start=1.0, min=0.0),
+            Row(
+                "vc",
+                "guidance.cruise_speed",
+                "parameter",
+                "speed far from the target, relative to it",
+                "m/s",
+                start=0.6,
+                above=0.0,
+            ),
+            Row(
+                "d",
+                "guidance.influence",
+                "parameter",
+                "distance at which an obstacle begins to act",
+                "m",
+                start=0.5,
+                above=0.0,
+            ),
+            Row(
+                "eps",
+                "guidance.smoothing",
+                "parameter",
+                "speed over which braking before an obstacle sets in",
+                "m/s",
+                start=0.05,
+                above=0.0,
+            ),
+            Row(
+                "beta",
+                "guidance.swirl",
+                "parameter",
+                "share of the removed approach that becomes motion around the obstacle",
+                "1",
+                start=0.1,
+                min=0.0,
+            ),
+            Row(
+                "kout",
+                "guidance.push_out",
+                "parameter",
+                "rate of leaving an obstacle that was entered",
+                "1/s",
+                start=1.0,
+                min=0.0,
+            ),
         ]
         article = [
             Row("fa", "guidance.rate_x", "parameter", "a of the published field", "1", start=ARTICLE["a"], above=0.0),
@@ -85,17 +135,34 @@ class CartController(Mechanism):
                 max=2,
                 kind="Integer",
                 items=("minimum_norm", "zero_side_load"),
-            ),
+            )
         ]
         speeds = (
-            [Row("w", "front.speed", "input", "ground speed of the front wheel along its own plane", "m/s", start=START["speed"])]
+            [
+                Row(
+                    "w",
+                    "front.speed",
+                    "input",
+                    "ground speed of the front wheel along its own plane",
+                    "m/s",
+                    start=START["speed"],
+                )
+            ]
             if self.rigid
             else [
                 Row("vx", "pose.velocity_x", "input", "velocity of M, x", "m/s", start=START["speed"]),
                 Row("vy", "pose.velocity_y", "input", "velocity of M, y", "m/s"),
             ]
         )
-        needed = [Row("needed", "guidance.influence_needed", "output", "influence distance with which the wheel torques can brake in time", "m")]
+        needed = [
+            Row(
+                "needed",
+                "guidance.influence_needed",
+                "output",
+                "influence distance with which the wheel torques can brake in time",
+                "m",
+            )
+        ]
         z = ["constraint.z"] if self.rigid else ["constraint.z_x", "constraint.z_y"]
         return (
             *CART_ROWS,
@@ -145,7 +212,9 @@ class CartController(Mechanism):
             "steering_degraded": "steering hardly acts on y and is damped",
             "saturated": "a torque is at its limit",
         }
-        return flags | ({"influence_short": "the influence distance is shorter than braking may need"} if self.safe else {})
+        return flags | (
+            {"influence_short": "the influence distance is shorter than braking may need"} if self.safe else {}
+        )
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -167,7 +236,9 @@ class CartController(Mechanism):
         U, P = self.table.u(u), self.table.p(p)
         obstacles, target = self._obstacles(U, P), target_of(U)
         clearance = distances(U.q1, U.q2, obstacles)
-        return np.stack([_least(clearance), _separation(obstacles), _least(distances(target.x, target.y, obstacles)), *clearance])
+        return np.stack(
+            [_least(clearance), _separation(obstacles), _least(distances(target.x, target.y, obstacles)), *clearance]
+        )
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros(0)
@@ -210,10 +281,17 @@ class CartController(Mechanism):
     def _field(self, target: Any, obstacles: list[Obstacle], P: Any) -> Any:
         """field(q1, q2, t) on jets; t counts from now."""
         target, obstacles = constants(target), [constants(o) for o in obstacles]
-        guidance: Any = constants(Guidance(P.K, P.vc, P.d, P.eps, P.beta, P.kout)) if self.safe else (constant(P.fa), constant(P.fb))
+        guidance: Any = (
+            constants(Guidance(P.K, P.vc, P.d, P.eps, P.beta, P.kout))
+            if self.safe
+            else (constant(P.fa), constant(P.fb))
+        )
 
         def field(q1: Array, q2: Array, t: Array) -> tuple[Array, Array]:
-            later = target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y), [o.after(t) for o in obstacles]
+            later = (
+                target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y),
+                [o.after(t) for o in obstacles],
+            )
             return safe_field(q1, q2, *later, guidance) if self.safe else article_field(q1, q2, *later, *guidance)
 
         return field
@@ -236,4 +314,8 @@ def _least(values: list[Array]) -> Array:
 def _separation(obstacles: list[Obstacle]) -> Array:
     """Positive when no two obstacles that are there overlap."""
     pairs = [(a, b) for i, a in enumerate(obstacles) for b in obstacles[i + 1 :]]
-    return _least([np.where(a.active * b.active > 0.25, apart(a, b), 1.0) for a, b in pairs]) if pairs else 1.0 + 0.0 * obstacles[0].x
+    return (
+        _least([np.where(a.active * b.active > 0.25, apart(a, b), 1.0) for a, b in pairs])
+        if pairs
+        else 1.0 + 0.0 * obstacles[0].x
+    )

@@ -51,7 +51,12 @@ class ComputedTorque(TreeMechanism):
     title = "Computed-torque or gravity-compensation controller of a tree"
     option_list = (
         Option("model", ARM.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE --controller`"),
-        Option("law", "computed_torque", "follow a reference, or only carry the weight", choices=("computed_torque", "gravity")),
+        Option(
+            "law",
+            "computed_torque",
+            "follow a reference, or only carry the weight",
+            choices=("computed_torque", "gravity"),
+        ),
     )
 
     @cached_property
@@ -73,12 +78,28 @@ class ComputedTorque(TreeMechanism):
         return bool(self.options["law"] == "computed_torque")
 
     def rows(self) -> tuple[Row, ...]:
-        rows = [Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81), *self._body_rows()]
-        rows += [*self._coordinate_rows("input", "", ", measured"), *self._joint_rows("input", "v", RATES, "{what} of joint {name}, measured")]
+        rows = [
+            Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
+            *self._body_rows(),
+        ]
+        rows += [
+            *self._coordinate_rows("input", "", ", measured"),
+            *self._joint_rows("input", "v", RATES, "{what} of joint {name}, measured"),
+        ]
         if self.follows:
             rows += [
-                Row("omega", "control.frequency", "parameter", "frequency with which errors decay", "rad/s", start=10.0, above=0.0),
-                Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1", start=1.0, min=0.0),
+                Row(
+                    "omega",
+                    "control.frequency",
+                    "parameter",
+                    "frequency with which errors decay",
+                    "rad/s",
+                    start=10.0,
+                    above=0.0,
+                ),
+                Row(
+                    "zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1", start=1.0, min=0.0
+                ),
                 *self._passive_rows(),
                 *self._coordinate_rows("input", "_reference", ", reference"),
                 *self._joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
@@ -107,7 +128,10 @@ class ComputedTorque(TreeMechanism):
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         U, P = self.table.u(u), self.table.p(p)
-        q, v = self._gathered(U, self._coordinate_rows("input")), self._gathered(U, self._joint_rows("input", "v", RATES, ""))
+        q, v = (
+            self._gathered(U, self._coordinate_rows("input")),
+            self._gathered(U, self._joint_rows("input", "v", RATES, "")),
+        )
         q = self._normalised(q)
         zero = 0.0 * v
         v_used, a, passive = zero, zero, zero
@@ -120,7 +144,9 @@ class ComputedTorque(TreeMechanism):
         frames = self._frames[0]
         up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
         tau = inverse_dynamics(frames, self._bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
-        return self.table.y.pack(**self._spread(tau - passive, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")]))
+        return self.table.y.pack(
+            **self._spread(tau - passive, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")])
+        )
 
     def _gathered(self, named: Any, rows: list[Row]) -> Array:
         return np.concatenate([np.reshape(getattr(named, row.symbol), (row.count,)) for row in rows])

@@ -87,7 +87,9 @@ def support(feet: Feet, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | 
                 other = 1 - b
                 r = np.maximum(R[b][1] + Gr[other][b][1] * moments[other], 0.0)
                 moments[b] = np.minimum(np.maximum(on[b] * M[b], -reach[b][1] * r), reach[b][0] * r)
-    forces = tuple(tuple(R[b][i] + Gr[0][b][i] * moments[0] + Gr[1][b][i] * moments[1] for i in range(2)) for b in range(2))
+    forces = tuple(
+        tuple(R[b][i] + Gr[0][b][i] * moments[0] + Gr[1][b][i] * moments[1] for i in range(2)) for b in range(2)
+    )
     return Support(forces, (moments[0], moments[1]))  # type: ignore[arg-type]
 
 

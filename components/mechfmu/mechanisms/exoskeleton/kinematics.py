@@ -30,7 +30,17 @@ class Points(NamedTuple):
         return self.end_velocity[0, limbs.shanks[b]], self.end_velocity[1, limbs.shanks[b]]
 
 
-def points(limbs: Limbs, hip: tuple[Any, Any], hip_velocity: tuple[Any, Any], cos: Array, sin: Array, w: Array, l: Array, ld: Array, c: Array) -> Points:
+def points(
+    limbs: Limbs,
+    hip: tuple[Any, Any],
+    hip_velocity: tuple[Any, Any],
+    cos: Array,
+    sin: Array,
+    w: Array,
+    l: Array,
+    ld: Array,
+    c: Array,
+) -> Points:
     step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
     rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
     end, com = _walk(limbs, hip, step, c)
@@ -48,7 +58,9 @@ def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Ar
             inner[i] = (x + c[i] * step[0][i], y + c[i] * step[1][i])
             x, y = x + step[0][i], y + step[1][i]
             ends[i] = (x, y)
-    at_ends, at_centres = (np.stack([np.stack([v[axis] for v in vectors]) for axis in range(2)]) for vectors in (ends, inner))
+    at_ends, at_centres = (
+        np.stack([np.stack([v[axis] for v in vectors]) for axis in range(2)]) for vectors in (ends, inner)
+    )
     return at_ends, at_centres
 
 
@@ -62,7 +74,18 @@ class Whole(NamedTuple):
     potential: Array
 
 
-def whole(points: Points, w: Array, l: Array, ld: Array, m: Array, inertia: Array, ja: Array, k: Array, l0: Array, gravity: Array) -> Whole:
+def whole(
+    points: Points,
+    w: Array,
+    l: Array,
+    ld: Array,
+    m: Array,
+    inertia: Array,
+    ja: Array,
+    k: Array,
+    l0: Array,
+    gravity: Array,
+) -> Whole:
     """`inertia` is Iext + jr l^2."""
     total = np.sum(m)
     (x, y), (vx, vy) = points.com, points.com_velocity

@@ -142,10 +142,12 @@ def system(matrices: Matrices, state: State, Id: np.ndarray, g: float) -> tuple[
     mixed = np.concatenate([pad, state.ld * state.qd[2:]])
     inertia = np.concatenate([pad, Id * state.qd[2:]])
     mass = np.block([[m.A, m.E[:, 2:]], [m.G[2:, :], m.P[2:, 2:]]])
-    force = np.concatenate([
-        m.F - m.B @ squares - g * m.C - 2 * m.D @ mixed - inertia,
-        (m.S - m.H @ squares - g * m.K - 2 * m.L @ mixed)[2:],
-    ])  # fmt: skip
+    force = np.concatenate(
+        [
+            m.F - m.B @ squares - g * m.C - 2 * m.D @ mixed - inertia,
+            (m.S - m.H @ squares - g * m.K - 2 * m.L @ mixed)[2:],
+        ]
+    )
     return mass, force
 
 

@@ -44,7 +44,10 @@ LONG_DWELL = 1e-3  # s, when it lands without having risen: released from a no-s
 SHORTEST = 0.2  # of the rest length
 AT_GROUND = 1e-6  # m: a foot that starts closer to the ground than this and rests is pinned there (contact=automatic)
 DEEP = 0.01  # m: a foot that is deeper in the ground has been missed by the host's event location
-PIN_MISFIT, PIN_SPEED = 1e-3, 1e-3  # m, m/s: what a foot that is to be pinned at the start may be off; the start state is brought onto the pins
+PIN_MISFIT, PIN_SPEED = (
+    1e-3,
+    1e-3,
+)  # m, m/s: what a foot that is to be pinned at the start may be off; the start state is brought onto the pins
 SINGULAR = 1e-9  # of the hip's inertia: about the square of the angle between the links
 SPREAD = 0.25  # rad: the legs' slant in the default posture
 DROP = 0.05  # m above the ground in the default posture
@@ -73,13 +76,26 @@ class Exoskeleton(Mechanism):
         Option("leg1", 2, "number of links in leg 1", min=1, max=400),
         Option("leg2", 2, "number of links in leg 2", min=1, max=400),
         Option("body", 2, "number of links in the body", min=1, max=400),
-        Option("contact", "automatic", "feet touch down and lift off by themselves, never do, are pinned throughout, or get forces from outside",
-               choices=("automatic", "flight", "pinned", "external")),
-        Option("inertia", "constant", "moments of inertia of the links: constant, inputs, or proportional to the square of the length",
-               choices=("constant", "prescribed", "length")),
-        Option("lengths", "free", "free: every link is elastic or locked; prescribed: links can also follow inputs", choices=("free", "prescribed")),
+        Option(
+            "contact",
+            "automatic",
+            "feet touch down and lift off by themselves, never do, are pinned throughout, or get forces from outside",
+            choices=("automatic", "flight", "pinned", "external"),
+        ),
+        Option(
+            "inertia",
+            "constant",
+            "moments of inertia of the links: constant, inputs, or proportional to the square of the length",
+            choices=("constant", "prescribed", "length"),
+        ),
+        Option(
+            "lengths",
+            "free",
+            "free: every link is elastic or locked; prescribed: links can also follow inputs",
+            choices=("free", "prescribed"),
+        ),
         Option("push", "none", "a force on the hip from outside: none, or inputs", choices=("none", "hip")),
-    )  # fmt: skip
+    )
     stop_time = 0.6  # a drop, a bounce, a landing; after that feet touch and leave the ground in quick succession, which amplifies rounding
     step_size = 0.01
 
@@ -121,7 +137,9 @@ class Exoskeleton(Mechanism):
         n, k, p = limbs.n, limbs.k, limbs.p
         link = person(limbs.k, limbs.p, limbs.r)
         angle = (np.pi / 2 - SPREAD,) * k + (np.pi / 2 + SPREAD,) * p + (np.pi / 2,) * limbs.r
-        hip_y = max(sum(link.l0[:k]), sum(link.l0[k : k + p])) * np.cos(SPREAD) + (0.0 if self.contact == "pinned" else DROP)
+        hip_y = max(sum(link.l0[:k]), sum(link.l0[k : k + p])) * np.cos(SPREAD) + (
+            0.0 if self.contact == "pinned" else DROP
+        )
         inner = limbs.inner_hinges
         hinged = tuple(i for i in range(n) if i != k + p)
 
@@ -139,9 +157,25 @@ class Exoskeleton(Mechanism):
                 "how fast prescribed lengths follow length_input and length_rate_input; 0: only length_acceleration_input counts", "1/s", min=0.0),
         )  # fmt: skip
         length_inputs = (
-            Row("l_in", "link[{k}].length_input", "input", "wanted length of link {k}, when prescribed; 0: link[{k}].rest_length", "m", n, link.l0, min=0.0),
+            Row(
+                "l_in",
+                "link[{k}].length_input",
+                "input",
+                "wanted length of link {k}, when prescribed; 0: link[{k}].rest_length",
+                "m",
+                n,
+                link.l0,
+                min=0.0,
+            ),
             Row("ld_in", "link[{k}].length_rate_input", "input", "wanted rate of that length", "m/s", n),
-            Row("ldd_in", "link[{k}].length_acceleration_input", "input", "wanted acceleration of that length", "m/s2", n),
+            Row(
+                "ldd_in",
+                "link[{k}].length_acceleration_input",
+                "input",
+                "wanted acceleration of that length",
+                "m/s2",
+                n,
+            ),
         )
         forces = (
             Row("Fx", "foot[{k}].force_x", "input", "horizontal force of the ground on foot {k}", "N", 2),
@@ -281,7 +315,16 @@ class Exoskeleton(Mechanism):
 
     def _start_state(self, P: Any) -> SimpleNamespace:
         zero = 0.0 * P.x_start
-        start = dict(x=P.x_start, y=P.y_start, phi=P.phi_start, l=P.l_start, vx=P.vx_start, vy=P.vy_start, w=P.w_start, ld=P.ld_start)
+        start = dict(
+            x=P.x_start,
+            y=P.y_start,
+            phi=P.phi_start,
+            l=P.l_start,
+            vx=P.vx_start,
+            vy=P.vy_start,
+            w=P.w_start,
+            ld=P.ld_start,
+        )
         return SimpleNamespace(**start, work=zero, loss=zero, shape_work=zero)
 
     def _pinned_start(self, place: Points, P: Any) -> list[Array]:
@@ -291,12 +334,17 @@ class Exoskeleton(Mechanism):
         if self.contact == "pinned":
             return [P.pinned_start[b] for b in range(2)]
         speeds = [place.foot_velocity(self.limbs, b) for b in range(2)]
-        rests = [np.where(np.abs(self._gap(b, place, P)) <= AT_GROUND, 1.0, 0.0) * np.where(_slow(v), 1.0, 0.0) for b, v in enumerate(speeds)]
+        rests = [
+            np.where(np.abs(self._gap(b, place, P)) <= AT_GROUND, 1.0, 0.0) * np.where(_slow(v), 1.0, 0.0)
+            for b, v in enumerate(speeds)
+        ]
         return [np.maximum(P.pinned_start[b], rests[b]) for b in range(2)]
 
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        locked = tuple(f"link[{i + 1}].length_rate_start must be 0: link[{i + 1}].locked is set" for i in range(self.limbs.n))
+        locked = tuple(
+            f"link[{i + 1}].length_rate_start must be 0: link[{i + 1}].locked is set" for i in range(self.limbs.n)
+        )
         singular = (
             "all links are parallel at the start and have no axial inertia: the hip's acceleration is not determined; set link[i].axial_inertia or spread them",
         )
@@ -369,7 +417,10 @@ class Exoskeleton(Mechanism):
         internal, ground, motion, place = self._dynamics(X, D, U, P)
         all_of_it = self._whole(X, P, self._inertia(U, P)[0], place)
         potential = all_of_it.potential + self._hinge_energy(X, P)
-        feet_at, feet_v = [place.foot(self.limbs, b) for b in range(2)], [place.foot_velocity(self.limbs, b) for b in range(2)]
+        feet_at, feet_v = (
+            [place.foot(self.limbs, b) for b in range(2)],
+            [place.foot_velocity(self.limbs, b) for b in range(2)],
+        )
         foot_y = np.stack([f[1] for f in feet_at])
         return self.table.y.pack(
             x_acc=motion.x, y_acc=motion.y, phi_acc=motion.phi, l_acc=motion.l, thrust=internal.spring + motion.axial,
@@ -401,13 +452,24 @@ class Exoskeleton(Mechanism):
     @property
     def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
         before = self.guard_count - self.limbs.n
-        notes = {before + i: Note(f"link[{i + 1}].length falls below {SHORTEST:g} of its rest length", stop=True) for i in range(self.limbs.n)}
+        notes = {
+            before + i: Note(f"link[{i + 1}].length falls below {SHORTEST:g} of its rest length", stop=True)
+            for i in range(self.limbs.n)
+        }
         if self.grounded:
-            notes[before - 1] = Note("both legs are locked and parallel and both feet are pinned: the reactions are not determined", stop=True)
+            notes[before - 1] = Note(
+                "both legs are locked and parallel and both feet are pinned: the reactions are not determined",
+                stop=True,
+            )
         if self.contact == "automatic":
             cure = "set ground.falls_end to false to go on"
-            notes[before - 3] = Note(f"the hip, a knee, the waist or the head is below the ground: it has fallen ({cure})", stop=True)
-            notes[before - 2] = Note(f"a foot is more than {DEEP:g} m below the ground: the host has not located its touch-down ({cure})", stop=True)
+            notes[before - 3] = Note(
+                f"the hip, a knee, the waist or the head is below the ground: it has fallen ({cure})", stop=True
+            )
+            notes[before - 2] = Note(
+                f"a foot is more than {DEEP:g} m below the ground: the host has not located its touch-down ({cure})",
+                stop=True,
+            )
         return notes
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
@@ -424,7 +486,10 @@ class Exoskeleton(Mechanism):
         found = [self._touching(b, place, D, P) for b in range(2)]
         found += [np.where(D.pinned[b] > 0, self._lifting(b, t, D, ground), 1.0) for b in range(2)]
         found += [np.where(D.pinned[b] + D.armed[b] > 0, 1.0, ROOM - self._gap(b, place, P)) for b in range(2)]
-        found += [np.where(D.pinned[b] > 0, np.where(D.slip[b] > 0, -1.0, 1.0) * self._grip(b, P, ground), 1.0) for b in range(2)]
+        found += [
+            np.where(D.pinned[b] > 0, np.where(D.slip[b] > 0, -1.0, 1.0) * self._grip(b, P, ground), 1.0)
+            for b in range(2)
+        ]
         found += [np.where(P.falls_end > 0, height, 1.0) for height in self._heights(X, place, D, P)]
         return np.concatenate([np.stack(found), determined, short])
 
@@ -472,7 +537,10 @@ class Exoskeleton(Mechanism):
         X, D, U, P = self.table.x(x), self.table.d(d), self.table.u(u), self.table.p(p)
         place = self._points(X, P)
         v = [place.foot_velocity(self.limbs, b) for b in range(2)]
-        closing = [(1 - D.pinned[b]) * np.where(self._gap(b, place, P) <= NEAR, 1.0, 0.0) * np.where(v[b][1] <= 0, 1.0, 0.0) for b in range(2)]
+        closing = [
+            (1 - D.pinned[b]) * np.where(self._gap(b, place, P) <= NEAR, 1.0, 0.0) * np.where(v[b][1] <= 0, 1.0, 0.0)
+            for b in range(2)
+        ]
         happens = closing[foot]
         candidate = [np.maximum(D.pinned[b], closing[b]) for b in range(2)]
         e = [np.where(v[b][1] < -P.v_capture, P.e, 0.0) for b in range(2)]
@@ -488,7 +556,9 @@ class Exoskeleton(Mechanism):
         feet_at = [place.foot(self.limbs, b) for b in range(2)]
         D.ax = np.stack([np.where(landed[b] > 0, feet_at[b][0], D.ax[b]) for b in range(2)])
         D.touched = np.stack([np.where(landed[b] > 0, t, D.touched[b]) for b in range(2)])
-        D.hold = np.stack([np.where(landed[b] > 0, t + np.where(D.armed[b] > 0, DWELL, LONG_DWELL), D.hold[b]) for b in range(2)])
+        D.hold = np.stack(
+            [np.where(landed[b] > 0, t + np.where(D.armed[b] > 0, DWELL, LONG_DWELL), D.hold[b]) for b in range(2)]
+        )
         self._release(D, left, place, P)
         D.last_loss = np.where(happens > 0, hit.loss, D.last_loss)
         # from where the event was found (up to rounding, or a little below) to the ground; what that changes of the energy is booked as lost
@@ -545,7 +615,12 @@ class Exoskeleton(Mechanism):
         for _ in range(rounds):
             body, folded, mobility, place = self._posture(X, P)
             at = [place.foot(self.limbs, b) for b in range(2)]
-            added = respond(self.limbs, body, folded, solve(mobility.Om, on, [(D.ax[b] - at[b][0], D.ay[b] - at[b][1]) for b in range(2)]))
+            added = respond(
+                self.limbs,
+                body,
+                folded,
+                solve(mobility.Om, on, [(D.ax[b] - at[b][0], D.ay[b] - at[b][1]) for b in range(2)]),
+            )
             X.x, X.y, X.phi, X.l = X.x + added.x, X.y + added.y, X.phi + added.phi, X.l + added.l
         body, folded, mobility, place = self._posture(X, P)
         v = [place.foot_velocity(self.limbs, b) for b in range(2)]
@@ -604,12 +679,27 @@ class Exoskeleton(Mechanism):
         return body, folded, feet(self.limbs, body, folded, P.gravity), self._points(X, P)
 
     def _points(self, X: Any, P: Any) -> Points:
-        return points(self.limbs, (X.x, X.y), (X.vx, X.vy), np.cos(X.phi), np.sin(X.phi), X.w, X.l, X.ld, self.limbs.c(P.n))
+        return points(
+            self.limbs, (X.x, X.y), (X.vx, X.vy), np.cos(X.phi), np.sin(X.phi), X.w, X.l, X.ld, self.limbs.c(P.n)
+        )
 
     def _body(self, X: Any, P: Any, I: Array, ldd: Array | None = None) -> Body:
         fixed = np.maximum(P.locked, P.given) if self.prescribed else P.locked
         c = self.limbs.c(P.n)
-        return Body(P.m, c, self._jr(P), P.ja, np.cos(X.phi), np.sin(X.phi), X.w, X.l, X.ld, I, fixed, 0.0 * X.l if ldd is None else ldd)
+        return Body(
+            P.m,
+            c,
+            self._jr(P),
+            P.ja,
+            np.cos(X.phi),
+            np.sin(X.phi),
+            X.w,
+            X.l,
+            X.ld,
+            I,
+            fixed,
+            0.0 * X.l if ldd is None else ldd,
+        )
 
     def _no_force(self, body: Body) -> Force:
         return Force(0.0 * body.l, 0.0 * body.l)
@@ -662,7 +752,9 @@ class Exoskeleton(Mechanism):
 
     def _hinge_energy(self, X: Any, P: Any) -> Array:
         stored = 0.5 * np.sum(P.k_H * (self._hips(X.phi) - P.rest_H) ** 2)
-        return stored + (0.5 * np.sum(P.k_h * (self._hinges(X.phi) - P.rest_h) ** 2) if self.limbs.inner_hinges else 0.0)
+        return stored + (
+            0.5 * np.sum(P.k_h * (self._hinges(X.phi) - P.rest_h) ** 2) if self.limbs.inner_hinges else 0.0
+        )
 
     def _moment_index(self, i: int) -> int:
         """Where M_i stands among the inputs: the first link of the body has none."""
@@ -680,7 +772,9 @@ class Exoskeleton(Mechanism):
         """M (phi_lower' - phi_upper'), summed over all hinges; of the ground phi' = 0."""
         shanks, inner = self.limbs.shanks, self.limbs.inner_hinges
         power = np.sum(U.MH * self._hips(X.w)) - ankles[0] * X.w[shanks[0]] - ankles[1] * X.w[shanks[1]]
-        return power + (np.sum(np.stack([U.M[self._moment_index(i)] for i in inner]) * self._hinges(X.w)) if inner else 0.0)
+        return power + (
+            np.sum(np.stack([U.M[self._moment_index(i)] for i in inner]) * self._hinges(X.w)) if inner else 0.0
+        )
 
     # --- the drawing --------------------------------------------------------------------------------------------------
 
@@ -691,23 +785,37 @@ class Exoskeleton(Mechanism):
         hip = np.array([value("hip.x"), value("hip.y")])
         reach = 0.9 * max(sum(value(f"link[{i + 1}].rest_length") for i in leg) for leg in limbs.legs)
         feet_at = [ends[i] for i in limbs.shanks]
-        arrows = [Arrow(f"foot[{b}].reaction", "reaction", at, np.array([value(f"foot[{b}].reaction_{a}") for a in "xy"])) for b, at in enumerate(feet_at, 1)]
+        arrows = [
+            Arrow(f"foot[{b}].reaction", "reaction", at, np.array([value(f"foot[{b}].reaction_{a}") for a in "xy"]))
+            for b, at in enumerate(feet_at, 1)
+        ]
         for branch in limbs.branches:
             for i, start in zip(branch, [hip, *ends[list(branch)]], strict=False):
                 outwards = (ends[i] - start) / value(f"link[{i + 1}].length")
-                arrows.append(Arrow(f"link[{i + 1}].thrust", "reaction", start, value(f"link[{i + 1}].thrust") * outwards))
+                arrows.append(
+                    Arrow(f"link[{i + 1}].thrust", "reaction", start, value(f"link[{i + 1}].thrust") * outwards)
+                )
         thighs = [0.7 * hip + 0.3 * ends[leg[0]] for leg in limbs.legs]  # not both in the same place
         moments = [Moment(f"hip.moment[{b}]", at, value(f"hip.moment[{b}]")) for b, at in enumerate(thighs, 1)]
-        moments += [Moment(f"foot[{b}].ankle_moment", at, -value(f"foot[{b}].ankle_moment")) for b, at in enumerate(feet_at, 1)]  # of the ground on the foot
+        moments += [
+            Moment(f"foot[{b}].ankle_moment", at, -value(f"foot[{b}].ankle_moment")) for b, at in enumerate(feet_at, 1)
+        ]  # of the ground on the foot
         for i in limbs.inner_hinges:
             lower, upper = limbs.lower_and_upper(i)
-            at, sign = (ends[upper], 1.0) if i < limbs.k + limbs.p else (ends[lower], -1.0)  # in the legs the lower link is the outer one
+            at, sign = (
+                (ends[upper], 1.0) if i < limbs.k + limbs.p else (ends[lower], -1.0)
+            )  # in the legs the lower link is the outer one
             moments.append(Moment(f"link[{i + 1}].moment", at, sign * value(f"link[{i + 1}].moment")))
         ground = floor(hip[0], value("ground.height"), reach) if self.contact == "automatic" else []
-        return Drawing([np.column_stack(stroke) for stroke in self.strokes(value)], ground, arrows=arrows, moments=moments)
+        return Drawing(
+            [np.column_stack(stroke) for stroke in self.strokes(value)], ground, arrows=arrows, moments=moments
+        )
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """Body and legs, from the hip outwards."""
         hip = (value("hip.x"), value("hip.y"))
-        ends = [[(value(f"link[{i + 1}].end_x"), value(f"link[{i + 1}].end_y")) for i in branch] for branch in self.limbs.branches]
+        ends = [
+            [(value(f"link[{i + 1}].end_x"), value(f"link[{i + 1}].end_y")) for i in branch]
+            for branch in self.limbs.branches
+        ]
         return [tuple(np.array([hip, *branch]).T) for branch in (ends[2], ends[0], ends[1])]  # type: ignore[misc]

@@ -11,7 +11,7 @@ SHANK, THIGH = 0.4987, 0.4287  # m, of the default person
 
 def posture_angles(
     hip: Sequence[float], feet: Sequence[Sequence[float]], shank: float = SHANK, thigh: float = THIGH, lean: float = 0.0
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The six angles with the hip and the feet at these points, knees bent to the right, the body leaning forwards by `lean`."""
     found = []
     for foot in feet:

@@ -155,7 +155,14 @@ class Motion(NamedTuple):
     axial: Array  # what a fixed length adds to the axial force; 0 where the length is free
 
 
-def unfold(limbs: Limbs, body: Body, folded: Folded, gravity: Array, R: Sequence[Vector] | None = None, ankles: Sequence[Any] | None = None) -> Motion:
+def unfold(
+    limbs: Limbs,
+    body: Body,
+    folded: Folded,
+    gravity: Array,
+    R: Sequence[Vector] | None = None,
+    ankles: Sequence[Any] | None = None,
+) -> Motion:
     """Outward, (6) and (7), with forces R on the feet and ankle moments, which act on the shanks by -M."""
     couples = None
     if ankles is not None:
@@ -163,11 +170,23 @@ def unfold(limbs: Limbs, body: Body, folded: Folded, gravity: Array, R: Sequence
         couples = [(-lever * body.sin[i], lever * body.cos[i]) for lever, i in zip(levers, limbs.shanks, strict=True)]
     b_hip, b_foot = _feet_forces(limbs, folded, R, couples)
     a_hip = times(folded.W_inverse, plus(folded.bc, b_hip))
-    push = [link.eta if extra is None else plus(link.eta, times(link.Y, extra)) for link, extra in zip(folded.links, b_foot, strict=True)]
+    push = [
+        link.eta if extra is None else plus(link.eta, times(link.Y, extra))
+        for link, extra in zip(folded.links, b_foot, strict=True)
+    ]
     a, De = _outward(limbs, folded, a_hip, push)
     across, along = _turned(limbs, body, De)
-    axial = _held(limbs, body, folded, a, De, [link.b if extra is None else plus(link.b, extra) for link, extra in zip(folded.links, b_foot, strict=True)])
-    return Motion(a_hip[0], a_hip[1] - gravity, (across - 2 * body.ld * body.w) / body.l, along + body.l * body.w**2, axial)
+    axial = _held(
+        limbs,
+        body,
+        folded,
+        a,
+        De,
+        [link.b if extra is None else plus(link.b, extra) for link, extra in zip(folded.links, b_foot, strict=True)],
+    )
+    return Motion(
+        a_hip[0], a_hip[1] - gravity, (across - 2 * body.ld * body.w) / body.l, along + body.l * body.w**2, axial
+    )
 
 
 def respond(limbs: Limbs, body: Body, folded: Folded, R: Sequence[Vector]) -> Motion:
@@ -176,12 +195,19 @@ def respond(limbs: Limbs, body: Body, folded: Folded, R: Sequence[Vector]) -> Mo
     a_hip = times(folded.W_inverse, b_hip)
     nothing = (0.0 * body.l[0], 0.0 * body.l[0])
     b = [nothing if extra is None else extra for extra in b_foot]
-    a, De = _outward(limbs, folded, a_hip, [nothing if extra is None else times(link.Y, extra) for link, extra in zip(folded.links, b_foot, strict=True)])
+    a, De = _outward(
+        limbs,
+        folded,
+        a_hip,
+        [nothing if extra is None else times(link.Y, extra) for link, extra in zip(folded.links, b_foot, strict=True)],
+    )
     across, along = _turned(limbs, body, De)
     return Motion(a_hip[0], a_hip[1], across / body.l, along, _held(limbs, body, folded, a, De, b))
 
 
-def _held(limbs: Limbs, body: Body, folded: Folded, a: Sequence[Vector], De: Sequence[Vector], b: Sequence[Vector]) -> Array:
+def _held(
+    limbs: Limbs, body: Body, folded: Folded, a: Sequence[Vector], De: Sequence[Vector], b: Sequence[Vector]
+) -> Array:
     """What fixed lengths add to the axial forces: the balance of the distal node along the link, K De + U a_P = b + sigma N u."""
     if body.fixed is None:
         return 0.0 * body.l
@@ -189,7 +215,9 @@ def _held(limbs: Limbs, body: Body, folded: Folded, a: Sequence[Vector], De: Seq
     return np.where(body.fixed > 0, _turned(limbs, body, rest)[1], 0.0)
 
 
-def _feet_forces(limbs: Limbs, folded: Folded, R: Sequence[Vector] | None, couples: Sequence[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
+def _feet_forces(
+    limbs: Limbs, folded: Folded, R: Sequence[Vector] | None, couples: Sequence[Vector] | None = None
+) -> tuple[Vector, list[Vector | None]]:
     """What forces on the feet add at the hip and to b of each link; a couple is a force on the foot and its opposite on the shank's other end."""
     b_hip: Vector = (0.0, 0.0)
     added: list[Vector | None] = [None] * limbs.n
@@ -263,7 +291,11 @@ def feet(limbs: Limbs, body: Body, folded: Folded, gravity: Array) -> Feet:
 
 def _beyond(link: Inward, T: Matrix, Lambda: Symmetric, a: Vector) -> tuple[Matrix, Symmetric, Vector]:
     """T, Lambda and a at the distal end of a link, from those at its proximal end."""
-    return product_general(T, link.Phi), plus3(link.Y, congruent(link.Phi, Lambda)), plus(transposed_times(link.Phi, a), link.eta)
+    return (
+        product_general(T, link.Phi),
+        plus3(link.Y, congruent(link.Phi, Lambda)),
+        plus(transposed_times(link.Phi, a), link.eta),
+    )
 
 
 # --- 2 x 2 blocks -----------------------------------------------------------------------------------------------------

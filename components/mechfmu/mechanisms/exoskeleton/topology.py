@@ -41,7 +41,11 @@ class Limbs:
     @cached_property
     def branches(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """The links of leg 1, leg 2 and the body, each from the hip outwards."""
-        return tuple(reversed(range(self.k))), tuple(range(self.k, self.k + self.p)), tuple(range(self.k + self.p, self.n))
+        return (
+            tuple(reversed(range(self.k))),
+            tuple(range(self.k, self.k + self.p)),
+            tuple(range(self.k + self.p, self.n)),
+        )
 
     @property
     def legs(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

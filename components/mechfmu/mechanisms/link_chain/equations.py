@@ -49,7 +49,9 @@ class ChainMotion(NamedTuple):
     R: Array  # (n, 3) reaction on rod k, reduced to its mass centre
 
 
-def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: Array, l: Array, lc: Array, m: Array, J: Array) -> ChainMotion:
+def forward_dynamics(
+    e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: Array, l: Array, lc: Array, m: Array, J: Array
+) -> ChainMotion:
     """Joint accelerations and reactions.
 
     e    (2, n)  directions of the rods           Q    (n, 3)  loads on the rods at their mass centres (weight included)
@@ -87,7 +89,9 @@ def forward_dynamics(e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: 
 
     # outward, (10), (4), (6)
     qdd, a, R = [], [], []
-    a_k = np.stack([a_0[0], a_0[1], zero])  # h_1 = 0, so the last column of C_1 is S_1: how the base turns only changes what is left for joint 1
+    a_k = np.stack(
+        [a_0[0], a_0[1], zero]
+    )  # h_1 = 0, so the last column of C_1 is S_1: how the base turns only changes what is left for joint 1
     for k in range(n):
         qdd_k = (u[k] - v[k] @ a_k) * U_inverse[k]
         a_k = C[k] @ a_k + S[k] * qdd_k + a_prime[k]

@@ -34,7 +34,9 @@ class LinkChain(Mechanism):
         Option("length", 1.0, "total length of the uniform chain that the default parameters describe [m]", above=0.0),
         Option("mass", 10.0, "total mass of that chain [kg]", above=0.0),
     )
-    requirement_texts = ("the last link has no inertia about its joint: link[n].com and link[n].inertia must not both be zero",)
+    requirement_texts = (
+        "the last link has no inertia about its joint: link[n].com and link[n].inertia must not both be zero",
+    )
 
     @property
     def links(self) -> int:
@@ -100,7 +102,11 @@ class LinkChain(Mechanism):
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)
-        base = dict.fromkeys(("base_x", "base_y", "base_angle", "base_vx", "base_vy", "base_w"), 0.0) if self.moving else {}
+        base = (
+            dict.fromkeys(("base_x", "base_y", "base_angle", "base_vx", "base_vy", "base_w"), 0.0)
+            if self.moving
+            else {}
+        )
         return self.table.x.pack(q=p.q_start, dq=p.dq_start, work=0.0, loss=0.0, **base), np.zeros(0)
 
     def requirements(self, p: Array) -> Array:
@@ -150,10 +156,15 @@ class LinkChain(Mechanism):
         w = w_0 + np.cumsum(x.dq)
         cos, sin = np.cos(th), np.sin(th)
         return dict(
-            th=th, w=w, w_0=w_0, e=np.stack([cos, sin]),
-            x=_running_sum(x_0, p.l * cos), y=_running_sum(y_0, p.l * sin),
-            vx=_running_sum(vx_0, -p.l * sin * w), vy=_running_sum(vy_0, p.l * cos * w),
-        )  # fmt: skip
+            th=th,
+            w=w,
+            w_0=w_0,
+            e=np.stack([cos, sin]),
+            x=_running_sum(x_0, p.l * cos),
+            y=_running_sum(y_0, p.l * sin),
+            vx=_running_sum(vx_0, -p.l * sin * w),
+            vy=_running_sum(vy_0, p.l * cos * w),
+        )
 
     def _joint_moments(self, x: Any, u: Any, p: Any) -> tuple[Array, Array]:
         """The whole moment in each joint, and the power lost in dampers and friction."""
@@ -182,12 +193,25 @@ class LinkChain(Mechanism):
         """The rods, where they hang, the reactions and motors in their joints, and the load on the tip."""
         points = np.transpose(self.strokes(value)[0])
         joints = range(1, self.links + 1)
-        forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"])) for k in joints]
+        forces = [
+            Arrow(
+                f"joint[{k}].reaction",
+                "reaction",
+                points[k - 1],
+                np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"]),
+            )
+            for k in joints
+        ]
         load = Arrow("tip.force", "force", points[-1], np.array([value("tip.force_x"), value("tip.force_y")]))
         motors = [Moment(f"joint[{k}].torque", points[k - 1], value(f"joint[{k}].torque")) for k in joints]
         turned = Moment("tip.moment", points[-1], value("tip.moment"))
         length = np.sum([value(f"link[{k}].length") for k in joints])
-        return Drawing([points], [] if self.moving else support((0.0, 0.0), 0.06 * length), arrows=[load, *forces], moments=[turned, *motors])
+        return Drawing(
+            [points],
+            [] if self.moving else support((0.0, 0.0), 0.06 * length),
+            arrows=[load, *forces],
+            moments=[turned, *motors],
+        )
 
 
 def _running_sum(first: Array, increments: Array) -> Array:

@@ -51,8 +51,13 @@ class Scenario(Mechanism):
     def requirements(self, p: Array) -> Array:
         P = self.table.p(p)
         target, obstacles = target_of(P, AT_START), [present(o) for o in obstacles_of(P, self.count, AT_START)]
-        clear = [np.where(obstacles[i].active * obstacles[j].active > 0.25, apart(obstacles[i], obstacles[j]), 1.0) for i, j in self.pairs]
-        return np.stack([*clear, *(np.where(o.active > 0.5, nearness(target.x, target.y, o).delta, 1.0) for o in obstacles)])
+        clear = [
+            np.where(obstacles[i].active * obstacles[j].active > 0.25, apart(obstacles[i], obstacles[j]), 1.0)
+            for i, j in self.pairs
+        ]
+        return np.stack(
+            [*clear, *(np.where(o.active > 0.5, nearness(target.x, target.y, o).delta, 1.0) for o in obstacles)]
+        )
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
@@ -60,7 +65,10 @@ class Scenario(Mechanism):
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         P = self.table.p(p)
         target, obstacles = target_of(P, AT_START), [o.after(t) for o in obstacles_of(P, self.count, AT_START)]
-        found = {f"T_{s}": getattr(target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y), s) for s in target._fields}
+        found = {
+            f"T_{s}": getattr(target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y), s)
+            for s in target._fields
+        }
         found |= {f"O_{s}": np.stack([getattr(o, s) for o in obstacles]) for s in Obstacle._fields}
         return self.table.y.pack(**found)
 
@@ -75,9 +83,22 @@ class Scenario(Mechanism):
         at, size = np.array([value("target.x"), value("target.y")]), 0.15
         ring = at + size * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0.0, 2 * np.pi, 25)])
         cross = [at + 1.6 * size * np.outer([-1.0, 1.0], axis) for axis in np.eye(2)]
-        return Drawing(ground=[ring, *cross, *(np.column_stack(outline(o, 40)) for o in self._shown(value))], traced=[at])
+        return Drawing(
+            ground=[ring, *cross, *(np.column_stack(outline(o, 40)) for o in self._shown(value))], traced=[at]
+        )
 
     def _shown(self, value: Any) -> list[Obstacle]:
-        names = ("x", "y", "velocity_x", "velocity_y", "angle", "rotation_rate", "semi_axis_a", "semi_axis_b", "side", "active")
+        names = (
+            "x",
+            "y",
+            "velocity_x",
+            "velocity_y",
+            "angle",
+            "rotation_rate",
+            "semi_axis_a",
+            "semi_axis_b",
+            "side",
+            "active",
+        )
         obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
         return [o for o in obstacles if o.active > 0.5 and min(o.a, o.b) > 0.0]

@@ -69,13 +69,18 @@ class SphericalArm(TreeMechanism):
 
     @cached_property
     def start_coordinates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
-        starts = [_quaternion(s) if self.options["state"] == "quaternion" and isinstance(s, tuple) else s for s in START_ANGLES]
+        starts = [
+            _quaternion(s) if self.options["state"] == "quaternion" and isinstance(s, tuple) else s
+            for s in START_ANGLES
+        ]
         return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
 
     @cached_property
     def start_rates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
         pairs = zip(START_ANGLES, START_RATES, strict=True)
-        starts = [_omega(a, r) if self.options["state"] == "quaternion" and isinstance(a, tuple) else r for a, r in pairs]
+        starts = [
+            _omega(a, r) if self.options["state"] == "quaternion" and isinstance(a, tuple) else r for a, r in pairs
+        ]
         return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
 
     # --- Wittenburg's method: the cross-check of the start, and the mass matrix ----------------------------------------
@@ -86,7 +91,20 @@ class SphericalArm(TreeMechanism):
         wanted = self.options["mass_matrix"] == "yes"
         return (
             *super().rows(),
-            *([Row("mass_matrix", names, "output", "element of the mass matrix, in the order of the rates", "1", size=n * n)] if wanted else []),
+            *(
+                [
+                    Row(
+                        "mass_matrix",
+                        names,
+                        "output",
+                        "element of the mass matrix, in the order of the rates",
+                        "1",
+                        size=n * n,
+                    )
+                ]
+                if wanted
+                else []
+            ),
         )
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
@@ -121,7 +139,9 @@ class SphericalArm(TreeMechanism):
 
     def _wittenburg(self, q: Array, v: Array, tau: Array, P: Any) -> Equations:
         zero = 0.0 * P.gravity
-        return equations(graph(self.tree), self._bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity]))
+        return equations(
+            graph(self.tree), self._bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity])
+        )
 
 
 def _turns(angles: tuple[float, ...]) -> list[Array]:

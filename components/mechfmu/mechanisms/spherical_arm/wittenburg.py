@@ -68,7 +68,9 @@ from ...multibody.separate_bodies import BASE, Bodies, cross
 from ...multibody.tree import MOTIONS, ModelError, Tree
 
 Array = Any
-ROTATIONAL = tuple(kind for kind, motions in MOTIONS.items() if all(motion in ("turn", "ball") for motion, _ in motions))
+ROTATIONAL = tuple(
+    kind for kind, motions in MOTIONS.items() if all(motion in ("turn", "ball") for motion, _ in motions)
+)
 E = np.eye(3)
 
 
@@ -177,15 +179,29 @@ def graph(tree: Tree, reversed_arcs: Iterable[str] = ()) -> Graph:
     q = v = 0
     for a, joint in enumerate(tree.joints):
         if joint.kind not in ROTATIONAL:
-            raise ModelError(f"joint {joint.name}: Wittenburg's method is for rotational joints ({', '.join(ROTATIONAL)}), not for {joint.kind}")
+            raise ModelError(
+                f"joint {joint.name}: Wittenburg's method is for rotational joints ({', '.join(ROTATIONAL)}), not for {joint.kind}"
+            )
         own = np.array(joint.axis) / np.linalg.norm(joint.axis)
         axes = tuple(own if axis is None else E[axis] for motion, axis in MOTIONS[joint.kind] if motion == "turn")
         start, end = (a, parent[a]) if joint.name in backwards else (parent[a], a)
         rotation = np.reshape(joint.rotation, (3, 3))
-        arcs.append(Arc(start, end, np.array(joint.position), rotation, axes, slice(q, q + joint.coordinates), slice(v, v + joint.rates)))
+        arcs.append(
+            Arc(
+                start,
+                end,
+                np.array(joint.position),
+                rotation,
+                axes,
+                slice(q, q + joint.coordinates),
+                slice(v, v + joint.rates),
+            )
+        )
         q, v = q + joint.coordinates, v + joint.rates
 
-    incidence = np.array([[(arc.start == i) - (arc.end == i) for arc in arcs] for i in (BASE, *range(n))], dtype=float)  # (1)
+    incidence = np.array(
+        [[(arc.start == i) - (arc.end == i) for arc in arcs] for i in (BASE, *range(n))], dtype=float
+    )  # (1)
     T = np.zeros((n, n))
     for i in range(n):
         a = i  # walk from body i to the base: joint a leads from body a to its parent
@@ -199,16 +215,29 @@ def augmented_bodies(graph: Graph, bodies: Bodies) -> AugmentedBodies:
     """The constants of the bodies, (3) to (5)."""
     n, S, T, m = graph.n, graph.S, graph.T, bodies.m
     M = sum(m[i] for i in range(n))
-    c = {(i, a): (0.0 if a == i else graph.arcs[a].position) - bodies.c[i] for i in range(n) for a in range(n) if S[i, a]}
+    c = {
+        (i, a): (0.0 if a == i else graph.arcs[a].position) - bodies.c[i] for i in range(n) for a in range(n) if S[i, a]
+    }
     arcs = range(n)
-    d = {(i, j): sum((T[a, j] * S[i, a] * c[i, a] for a in arcs if T[a, j] * S[i, a]), start=np.zeros(3)) for i in range(n) for j in range(n)}  # (3)
+    d = {
+        (i, j): sum((T[a, j] * S[i, a] * c[i, a] for a in arcs if T[a, j] * S[i, a]), start=np.zeros(3))
+        for i in range(n)
+        for j in range(n)
+    }  # (3)
     b = [sum(m[j] * d[i, j] for j in range(n)) / M for i in range(n)]  # (4)
     K = [_matrix(bodies.J[i]) + sum(m[j] * _steiner(d[i, j], d[i, j]) for j in range(n)) for i in range(n)]  # (5)
     return AugmentedBodies(M, d, b, K)
 
 
 def equations(
-    graph: Graph, bodies: Bodies, q: Array, v: Array, tau: Array, gravity: Array, base: Base = AT_REST, loads: Mapping[int, tuple[Array, Array]] | None = None
+    graph: Graph,
+    bodies: Bodies,
+    q: Array,
+    v: Array,
+    tau: Array,
+    gravity: Array,
+    base: Base = AT_REST,
+    loads: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> Equations:
     """A and B of (12). Rates are v; tau belongs to the rates; loads: external (force in the mass centre, moment about it) by body, world axes."""
     n, S, T = graph.n, graph.S, graph.T
@@ -239,7 +268,10 @@ def equations(
     for a, arc in enumerate(graph.arcs):
         w = base.omega_0 if arc.end == BASE else omega[arc.end]
         # the turns of the joint go from parent to child; along a reversed arc every pair has the opposite order
-        phi = [-S[a, a] * cross(p[a][k], p[a][l]) * (v[arc.v.start + k] * v[arc.v.start + l]) for k, l in combinations(range(len(arc.axes)), 2)]
+        phi = [
+            -S[a, a] * cross(p[a][k], p[a][l]) * (v[arc.v.start + k] * v[arc.v.start + l])
+            for k, l in combinations(range(len(arc.axes)), 2)
+        ]
         f_a.append(sum(phi) + cross(w, Omega[a]))  # (7)
     f = np.stack(f_a)
 
@@ -273,7 +305,9 @@ def equations(
     K_all = np.concatenate([np.concatenate([K.get((i, j), zero) for j in range(n)], axis=1) for i in range(n)], axis=0)
     A = pT @ K_all @ pT.T  # (12)
     B = tau - pT @ (K_all @ _flat(T.T @ f - base.omegad_0) + np.concatenate(moments))
-    return Equations(A, B, rotation, omega, p, f, d, K_all, np.stack(moments), np.stack(F), m, rdd_0, base.omegad_0, tau)
+    return Equations(
+        A, B, rotation, omega, p, f, d, K_all, np.stack(moments), np.stack(F), m, rdd_0, base.omegad_0, tau
+    )
 
 
 def joint_loads(graph: Graph, eq: Equations, qdd: Array) -> JointLoads:
@@ -281,7 +315,10 @@ def joint_loads(graph: Graph, eq: Equations, qdd: Array) -> JointLoads:
     n, T, p, d = graph.n, graph.T, eq.p, eq.d
     Omegad = np.stack([qdd[arc.v] @ p[a] for a, arc in enumerate(graph.arcs)]) + eq.f
     omegad = eq.omegad_0 - T.T @ Omegad  # (8)
-    carried = [sum(cross(omegad[j], d[j, i]) + _centripetal(eq.omega[j], d[j, i]) for j in (*graph.before(i), i)) for i in range(n)]
+    carried = [
+        sum(cross(omegad[j], d[j, i]) + _centripetal(eq.omega[j], d[j, i]) for j in (*graph.before(i), i))
+        for i in range(n)
+    ]
     rdd = np.stack([eq.rdd_0[i] - carried[i] for i in range(n)])
     X = T @ (np.stack([eq.m[i] * rdd[i] for i in range(n)]) - eq.forces)  # (13)
     total = T @ (np.reshape(eq.K @ _flat(omegad), (n, 3)) - eq.moments)

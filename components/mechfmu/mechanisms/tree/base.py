@@ -69,7 +69,9 @@ class TreeMechanism(Mechanism):
     moving = False  # the base follows acceleration inputs
     elastic_stops = False  # joints with limits are held back there
     has_start = True  # the start of the joints is a set of parameters
-    start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # default start of joints, by name, where it is not zero
+    start_coordinates: Mapping[
+        str, float | tuple[float, ...]
+    ] = {}  # default start of joints, by name, where it is not zero
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
     tip_offset: tuple[float, ...] = (0.0, 0.0, 0.0)  # of the tip in the frame of the last body
     without_singularity = "describe the joint as kind spherical"  # what to do instead of Euler angles
@@ -101,7 +103,11 @@ class TreeMechanism(Mechanism):
     @cached_property
     def _stopped(self) -> list[int]:
         """Joints with an elastic stop."""
-        limited = [j for j in self._passive if self.tree.joints[j].rates == 1 and (self.tree.joints[j].lower, self.tree.joints[j].upper) != (None, None)]
+        limited = [
+            j
+            for j in self._passive
+            if self.tree.joints[j].rates == 1 and (self.tree.joints[j].lower, self.tree.joints[j].upper) != (None, None)
+        ]
         return limited if self.elastic_stops else []
 
     @property
@@ -117,48 +123,159 @@ class TreeMechanism(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         rows = [Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81)]
         rows += self._body_rows() + self._passive_rows() + self._coordinate_rows("parameter", "_start", " at the start")
-        rows += self._joint_rows("parameter", "v_start", {"rad": ("rate_start", "rad/s"), "m": ("speed_start", "m/s")}, "{what} of joint {name}")
+        rows += self._joint_rows(
+            "parameter",
+            "v_start",
+            {"rad": ("rate_start", "rad/s"), "m": ("speed_start", "m/s")},
+            "{what} of joint {name}",
+        )
         if self._stopped:
             rows += [
-                Row("k_stop", "stops.stiffness", "parameter", "stiffness of the stops at the joints' limits, per rad or m", "N.m/rad", start=1e4, above=0.0),
-                Row("c_stop", "stops.dissipation", "parameter", "how much harder a stop pushes against motion into it than out of it", "s", start=0.1, min=0.0),
+                Row(
+                    "k_stop",
+                    "stops.stiffness",
+                    "parameter",
+                    "stiffness of the stops at the joints' limits, per rad or m",
+                    "N.m/rad",
+                    start=1e4,
+                    above=0.0,
+                ),
+                Row(
+                    "c_stop",
+                    "stops.dissipation",
+                    "parameter",
+                    "how much harder a stop pushes against motion into it than out of it",
+                    "s",
+                    start=0.1,
+                    min=0.0,
+                ),
             ]
         rows += [Row(f"tip_offset_{a}", f"tip.offset_{a}", "parameter", f"{a} of the tip in the frame of body {self.body_label(-1)}", "m", start=o)
                  for a, o in zip(XYZ, self.tip_offset, strict=True)]  # fmt: skip
         rows += self.motor_rows()
-        rows += [Row(f"tip_f{a}", f"tip.force_{a}", "input", f"{a} component of the force on the tip, world axes", "N") for a in XYZ]
-        rows += [Row(f"tip_m{a}", f"tip.moment_{a}", "input", f"{a} component of the moment on the last body, world axes", "N.m") for a in XYZ]
+        rows += [
+            Row(f"tip_f{a}", f"tip.force_{a}", "input", f"{a} component of the force on the tip, world axes", "N")
+            for a in XYZ
+        ]
+        rows += [
+            Row(
+                f"tip_m{a}",
+                f"tip.moment_{a}",
+                "input",
+                f"{a} component of the moment on the last body, world axes",
+                "N.m",
+            )
+            for a in XYZ
+        ]
         if self.moving:
-            rows += [Row(f"base_a{a}", f"base.acceleration_{a}", "input", f"{a} acceleration of the base, world axes", "m/s2") for a in XYZ]
-            rows += [Row(f"base_eps{a}", f"base.angular_acceleration_{a}", "input", f"{a} angular acceleration of the base, world axes", "rad/s2") for a in XYZ]
-        rows += self._coordinate_rows() + self._joint_rows("state", "v", {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}, "{what} of joint {name}")
+            rows += [
+                Row(
+                    f"base_a{a}", f"base.acceleration_{a}", "input", f"{a} acceleration of the base, world axes", "m/s2"
+                )
+                for a in XYZ
+            ]
+            rows += [
+                Row(
+                    f"base_eps{a}",
+                    f"base.angular_acceleration_{a}",
+                    "input",
+                    f"{a} angular acceleration of the base, world axes",
+                    "rad/s2",
+                )
+                for a in XYZ
+            ]
+        rows += self._coordinate_rows() + self._joint_rows(
+            "state", "v", {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}, "{what} of joint {name}"
+        )
         if self.moving:
             rows += [Row(f"base_r{a}", f"base.{a}", "state", f"{a} position of the base", "m") for a in XYZ]
-            rows += [Row("base_e", "base.quaternion[{k}]", "state", "orientation of the base, element {k} of w, x, y, z", "1", size=4)]
+            rows += [
+                Row(
+                    "base_e",
+                    "base.quaternion[{k}]",
+                    "state",
+                    "orientation of the base, element {k} of w, x, y, z",
+                    "1",
+                    size=4,
+                )
+            ]
             rows += [Row(f"base_v{a}", f"base.velocity_{a}", "state", f"{a} velocity of the base", "m/s") for a in XYZ]
-            rows += [Row(f"base_w{a}", f"base.rate_{a}", "state", f"{a} angular velocity of the base, world axes", "rad/s") for a in XYZ]
+            rows += [
+                Row(f"base_w{a}", f"base.rate_{a}", "state", f"{a} angular velocity of the base, world axes", "rad/s")
+                for a in XYZ
+            ]
         rows += [
             Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
             Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
         ]
-        rows += self._joint_rows("output", "vdot", {"rad": ("acceleration", "rad/s2"), "m": ("acceleration", "m/s2")}, "{what} of joint {name}")
+        rows += self._joint_rows(
+            "output",
+            "vdot",
+            {"rad": ("acceleration", "rad/s2"), "m": ("acceleration", "m/s2")},
+            "{what} of joint {name}",
+        )
         for j in self._balls:
             rows.append(
-                Row(f"angles_{j}", f"{self.joint_label(j)}.angle[{{k}}]", "output", f"Euler angle {{k}} (z, x, z) of joint {self.joint_label(j)}", "rad", 3)
+                Row(
+                    f"angles_{j}",
+                    f"{self.joint_label(j)}.angle[{{k}}]",
+                    "output",
+                    f"Euler angle {{k}} (z, x, z) of joint {self.joint_label(j)}",
+                    "rad",
+                    3,
+                )
             )
         for a in XYZ:
             names = tuple(f"{self.joint_label(j)}.force_{a}" for j in self._moving)
-            rows.append(Row(f"joint_f{a}", names, "output", f"{a} force of the inboard on the outboard body, world axes", "N", len(names)))
+            rows.append(
+                Row(
+                    f"joint_f{a}",
+                    names,
+                    "output",
+                    f"{a} force of the inboard on the outboard body, world axes",
+                    "N",
+                    len(names),
+                )
+            )
         for a in XYZ:
             names = tuple(f"{self.joint_label(j)}.moment_{a}" for j in self._moving)
-            rows.append(Row(f"joint_m{a}", names, "output", f"{a} moment of the inboard on the outboard body about the joint, world axes", "N.m", len(names)))
+            rows.append(
+                Row(
+                    f"joint_m{a}",
+                    names,
+                    "output",
+                    f"{a} moment of the inboard on the outboard body about the joint, world axes",
+                    "N.m",
+                    len(names),
+                )
+            )
         rows += [Row(f"tip_{a}", f"tip.{a}", "output", f"{a} position of the tip", "m") for a in XYZ]
-        rows += [Row("tip_e", "tip.quaternion[{k}]", "output", "orientation of the last body, element {k} of w, x, y, z", "1", size=4)]
-        rows += [Row(f"tip_v{a}", f"tip.velocity_{a}", "output", f"{a} velocity of the tip", "m/s") for a in XYZ]
-        rows += [Row(f"tip_w{a}", f"tip.rate_{a}", "output", f"{a} angular velocity of the last body, world axes", "rad/s") for a in XYZ]
         rows += [
-            Row("H", "momentum.vertical", "output", "angular momentum about the vertical through the origin", "kg.m2/s"),
-            Row("singularity", "singularity", "output", "smallest |sin phi_2| of the joints with Euler angles; 1 when there are none", "1"),
+            Row(
+                "tip_e",
+                "tip.quaternion[{k}]",
+                "output",
+                "orientation of the last body, element {k} of w, x, y, z",
+                "1",
+                size=4,
+            )
+        ]
+        rows += [Row(f"tip_v{a}", f"tip.velocity_{a}", "output", f"{a} velocity of the tip", "m/s") for a in XYZ]
+        rows += [
+            Row(f"tip_w{a}", f"tip.rate_{a}", "output", f"{a} angular velocity of the last body, world axes", "rad/s")
+            for a in XYZ
+        ]
+        rows += [
+            Row(
+                "H", "momentum.vertical", "output", "angular momentum about the vertical through the origin", "kg.m2/s"
+            ),
+            Row(
+                "singularity",
+                "singularity",
+                "output",
+                "smallest |sin phi_2| of the joints with Euler angles; 1 when there are none",
+                "1",
+            ),
             Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
             Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
             Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
@@ -169,13 +286,32 @@ class TreeMechanism(Mechanism):
         bodies = [(self.body_label(i), self.tree.bodies[i]) for i in self._massive]
 
         def row(symbol: str, suffix: str, text: str, unit: str, values: list[float], above: float | None = None) -> Row:
-            return Row(symbol, tuple(f"{name}.{suffix}" for name, _ in bodies), "parameter", text, unit, len(bodies), tuple(values), above=above)
+            return Row(
+                symbol,
+                tuple(f"{name}.{suffix}" for name, _ in bodies),
+                "parameter",
+                text,
+                unit,
+                len(bodies),
+                tuple(values),
+                above=above,
+            )
 
         rows = [row("m", "mass", "mass", "kg", [b.mass for _, b in bodies], above=0.0)]
         rows += [
-            row(f"J{s}", f"inertia_{s}", "inertia about the mass centre, body axes", "kg.m2", [b.inertia[i] for _, b in bodies]) for i, s in enumerate(INERTIA)
+            row(
+                f"J{s}",
+                f"inertia_{s}",
+                "inertia about the mass centre, body axes",
+                "kg.m2",
+                [b.inertia[i] for _, b in bodies],
+            )
+            for i, s in enumerate(INERTIA)
         ]
-        return rows + [row(f"c{a}", f"com_{a}", f"{a} of the mass centre in the body's frame", "m", [b.com[i] for _, b in bodies]) for i, a in enumerate(XYZ)]
+        return rows + [
+            row(f"c{a}", f"com_{a}", f"{a} of the mass centre in the body's frame", "m", [b.com[i] for _, b in bodies])
+            for i, a in enumerate(XYZ)
+        ]
 
     def _passive_rows(self) -> list[Row]:
         """Springs, dampers and friction."""
@@ -183,7 +319,9 @@ class TreeMechanism(Mechanism):
         for j in self._passive:
             joint, name = self.tree.joints[j], self.joint_label(j)
             turning = _units(joint)[0] == "rad"
-            stiffness, damping, force, speed = ("N.m/rad", "N.m.s/rad", "N.m", "rad/s") if turning else ("N/m", "N.s/m", "N", "m/s")
+            stiffness, damping, force, speed = (
+                ("N.m/rad", "N.m.s/rad", "N.m", "rad/s") if turning else ("N/m", "N.s/m", "N", "m/s")
+            )
             rows += [
                 Row(f"k_{j}", f"{name}.stiffness", "parameter", f"stiffness of the spring in joint {name}", stiffness, start=joint.stiffness, min=0.0),
                 Row(f"d_{j}", f"{name}.damping", "parameter", f"viscous damping in joint {name}", damping, start=joint.damping, min=0.0),
@@ -208,15 +346,26 @@ class TreeMechanism(Mechanism):
                     continue
                 index, number = ("[{k}]", " {k}") if count > 1 else ("", "")
                 text = f"{word}{number} of joint {name}{when}"
-                row = Row(f"{word}{suffix}_{j}", f"{name}.{word}{suffix}{index}", role, text, unit, count if count > 1 else None)
+                row = Row(
+                    f"{word}{suffix}_{j}",
+                    f"{name}.{word}{suffix}{index}",
+                    role,
+                    text,
+                    unit,
+                    count if count > 1 else None,
+                )
                 if role == "parameter":
                     row = replace(row, start=self.start_coordinates.get(name, _start_angle(joint)))
-                rows.append(replace(row, min=joint.lower, max=joint.upper) if joint.rates == 1 and role != "input" else row)
+                rows.append(
+                    replace(row, min=joint.lower, max=joint.upper) if joint.rates == 1 and role != "input" else row
+                )
             if j in self._balls:
                 unset = "; four zeros count as 1, 0, 0, 0" if role == "input" else ""
                 text = f"orientation of joint {name}{when}, element {{k}} of w, x, y, z{unset}"
                 upright = {"parameter": self.start_coordinates.get(name, UPRIGHT), "input": UPRIGHT}.get(role, 0.0)
-                rows.append(Row(f"e{suffix}_{j}", f"{name}.quaternion{suffix}[{{k}}]", role, text, "1", size=4, start=upright))
+                rows.append(
+                    Row(f"e{suffix}_{j}", f"{name}.quaternion{suffix}[{{k}}]", role, text, "1", size=4, start=upright)
+                )
         return rows
 
     def _joint_rows(self, role: Any, symbol: str, words: dict[str, tuple[str, str]], text: str) -> list[Row]:
@@ -232,13 +381,26 @@ class TreeMechanism(Mechanism):
                 both = len(set(units)) > 1 and words["rad"][0] == words["m"][0]  # slides and turns under one word
                 word = f"{'linear' if unit == 'm' else 'angular'}_{word}" if both else word
                 meaning = text.format(what=word.replace("_", " "), name=name) + (", axis {k}" if count > 1 else "")
-                row = Row(f"{symbol}_{j}_{unit}", f"{name}.{word}{index}", role, meaning, own_unit, count if count > 1 else None)
-                rows.append(replace(row, start=self.start_rates.get(name, 0.0)) if role == "parameter" and len(set(units)) == 1 else row)
+                row = Row(
+                    f"{symbol}_{j}_{unit}",
+                    f"{name}.{word}{index}",
+                    role,
+                    meaning,
+                    own_unit,
+                    count if count > 1 else None,
+                )
+                rows.append(
+                    replace(row, start=self.start_rates.get(name, 0.0))
+                    if role == "parameter" and len(set(units)) == 1
+                    else row
+                )
         return rows
 
     def motor_rows(self) -> list[Row]:
         """The motors' inputs, in the order of the rates."""
-        return self._joint_rows("input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "motor {what} in joint {name}")
+        return self._joint_rows(
+            "input", "tau", {"rad": ("torque", "N.m"), "m": ("force", "N")}, "motor {what} in joint {name}"
+        )
 
     @cached_property
     def _balls(self) -> list[int]:
@@ -247,7 +409,9 @@ class TreeMechanism(Mechanism):
     @cached_property
     def _angled(self) -> list[int]:
         """Joints with Euler or Cardan angles."""
-        return [j for j, joint in enumerate(self.tree.joints) if joint.kind in ("euler_zxz", "cardan_xyz", "cardan_zyx")]
+        return [
+            j for j, joint in enumerate(self.tree.joints) if joint.kind in ("euler_zxz", "cardan_xyz", "cardan_zyx")
+        ]
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
@@ -284,7 +448,13 @@ class TreeMechanism(Mechanism):
             slack = 1e-9 * trace
             determinant = a * b * c - 2 * xy * xz * yz - a * yz**2 - b * xz**2 - c * xy**2
             pairs = [a * b - xy**2, a * c - xz**2, b * c - yz**2]
-            minors = [a + slack, b + slack, c + slack, *(pair + slack * trace for pair in pairs), determinant + slack * trace**2]
+            minors = [
+                a + slack,
+                b + slack,
+                c + slack,
+                *(pair + slack * trace for pair in pairs),
+                determinant + slack * trace**2,
+            ]
             least = minors[0]
             for minor in minors[1:]:
                 least = np.minimum(least, minor)
@@ -300,13 +470,18 @@ class TreeMechanism(Mechanism):
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
         return (
-            *(f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)" for i in self._massive),
+            *(
+                f"{self.body_label(i)}: its inertia is not that of a body (positive, triangle inequality)"
+                for i in self._massive
+            ),
             *(
                 text
                 for j in (self._balls if self.has_start else ())
                 for text in (
                     f"{self.joint_label(j)}: its quaternion_start is zero, which is not an orientation",
-                    Caution(f"{self.joint_label(j)}: its quaternion_start is not of length 1; it is divided by its length"),
+                    Caution(
+                        f"{self.joint_label(j)}: its quaternion_start is not of length 1; it is divided by its length"
+                    ),
                 )
             ),
             *(
@@ -323,11 +498,18 @@ class TreeMechanism(Mechanism):
         motion, load_power, base_power = self._motion(q, v, tau, X, U, P)
         parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
         parts |= self._spread(self._coordinate_rates(q, v), [r.symbol for r in self._coordinate_rows()])
-        parts |= self._spread(motion.vdot, [r.symbol for r in self._joint_rows("state", "v", {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}, "")])
+        parts |= self._spread(
+            motion.vdot,
+            [r.symbol for r in self._joint_rows("state", "v", {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}, "")],
+        )
         if self.moving:
             w = np.stack([X.base_wx, X.base_wy, X.base_wz])
             for a in XYZ:
-                parts |= {f"base_r{a}": getattr(X, f"base_v{a}"), f"base_v{a}": getattr(U, f"base_a{a}"), f"base_w{a}": getattr(U, f"base_eps{a}")}
+                parts |= {
+                    f"base_r{a}": getattr(X, f"base_v{a}"),
+                    f"base_v{a}": getattr(U, f"base_a{a}"),
+                    f"base_w{a}": getattr(U, f"base_eps{a}"),
+                }
             parts["base_e"] = quaternion_rate(X.base_e, from_quaternion(X.base_e).T @ w) + towards_unit_length(X.base_e)
         return self.table.x.pack(**parts)
 
@@ -351,18 +533,30 @@ class TreeMechanism(Mechanism):
             H = H + bodies.m[i] * (r[0] * velocity[1] - r[1] * velocity[0]) + (pose.A @ Jw)[2]
         tip = where[at[-1]]
         tip_r, tip_v = tip.point(self._tip_arm(P))
-        loads = [(where[at[j]].A @ motion.reaction[at[j]][0], where[at[j]].A @ motion.reaction[at[j]][1]) for j in self._moving]
+        loads = [
+            (where[at[j]].A @ motion.reaction[at[j]][0], where[at[j]].A @ motion.reaction[at[j]][1])
+            for j in self._moving
+        ]
         parts: dict[str, Any] = {
-            "tip_e": quaternion_product(tip.e, quaternion_of(self._frames[2][-1].T)), "H": H, "singularity": self._singularity(q),
-            "kinetic": kinetic, "potential": weight + spring_energy, "total": kinetic + weight + spring_energy,
-        }  # fmt: skip
+            "tip_e": quaternion_product(tip.e, quaternion_of(self._frames[2][-1].T)),
+            "H": H,
+            "singularity": self._singularity(q),
+            "kinetic": kinetic,
+            "potential": weight + spring_energy,
+            "total": kinetic + weight + spring_energy,
+        }
         for i, a in enumerate(XYZ):
             parts |= {f"tip_{a}": tip_r[i], f"tip_v{a}": tip_v[i], f"tip_w{a}": tip.w[i]}
-            parts |= {f"joint_f{a}": np.stack([F[i] for F, _ in loads]), f"joint_m{a}": np.stack([M[i] for _, M in loads])}
+            parts |= {
+                f"joint_f{a}": np.stack([F[i] for F, _ in loads]),
+                f"joint_m{a}": np.stack([M[i] for _, M in loads]),
+            }
         for j in self._balls:
             frame = frames[at[j]]
             parts[f"angles_{j}"] = zxz_angles(frame.rotation(q))
-        accelerations = self._joint_rows("output", "vdot", {"rad": ("acceleration", "rad/s2"), "m": ("acceleration", "m/s2")}, "")
+        accelerations = self._joint_rows(
+            "output", "vdot", {"rad": ("acceleration", "rad/s2"), "m": ("acceleration", "m/s2")}, ""
+        )
         parts |= self._spread(motion.vdot, [r.symbol for r in accelerations])
         return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
 
@@ -381,8 +575,13 @@ class TreeMechanism(Mechanism):
         if not self._angled:
             return {}
         return {
-            0: Note(f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): {self.without_singularity}"),
-            1: Note(f"the Euler angles of a joint are at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}", stop=True),
+            0: Note(
+                f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): {self.without_singularity}"
+            ),
+            1: Note(
+                f"the Euler angles of a joint are at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}",
+                stop=True,
+            ),
         }
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
@@ -404,7 +603,9 @@ class TreeMechanism(Mechanism):
     def _sines(self, q: Array) -> dict[int, Array]:
         """sin phi_2 of the joints with angles."""
         frames, at, _ = self._frames
-        return {j: _sine(self.tree.joints[j].kind, q[frames[at[j] - 1].q]) for j in self._angled}  # the frame before the last is that of the middle turn
+        return {
+            j: _sine(self.tree.joints[j].kind, q[frames[at[j] - 1].q]) for j in self._angled
+        }  # the frame before the last is that of the middle turn
 
     # --- the drawing --------------------------------------------------------------------------------------------------
 
@@ -444,12 +645,18 @@ class TreeMechanism(Mechanism):
         if not self.moving:
             zero = np.zeros(3)
             return Pose(np.eye(3), np.array([1.0, 0.0, 0.0, 0.0]), zero, zero, zero)
-        return Pose(from_quaternion(X.base_e), X.base_e, _vector(X, "base_r"), _vector(X, "base_v"), _vector(X, "base_w"))
+        return Pose(
+            from_quaternion(X.base_e), X.base_e, _vector(X, "base_r"), _vector(X, "base_v"), _vector(X, "base_w")
+        )
 
     def _joint_forces(self, q: Array, v: Array, U: Any, P: Any) -> tuple[Array, Array, Array, Array]:
         """The whole force in each rate, the motors' power, the power lost, and the energy of the springs."""
         motors = self.motor_rows()
-        motor = np.concatenate([np.reshape(getattr(U, row.symbol), (row.count,)) for row in motors]) if motors else np.zeros(0)
+        motor = (
+            np.concatenate([np.reshape(getattr(U, row.symbol), (row.count,)) for row in motors])
+            if motors
+            else np.zeros(0)
+        )
         passive, loss, energy = self._passive_forces(q, v, P)
         return motor + passive, np.sum(motor * v), loss, energy
 
@@ -492,7 +699,9 @@ class TreeMechanism(Mechanism):
         up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
         acceleration = _vector(U, "base_a") + up if self.moving else up
         epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
-        motion = forward_dynamics(frames, self._bodies(P), q, v, tau, loads, base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w)
+        motion = forward_dynamics(
+            frames, self._bodies(P), q, v, tau, loads, base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
+        )
         _, tip_v = last.point(arm)
         load_power = np.sum(force * tip_v) + np.sum(moment * last.w)
         base_power: Any = 0.0
@@ -547,7 +756,11 @@ def _units(joint: Joint, quaternions: bool = True) -> list[str]:
 
 def _rate_units(joint: Joint) -> list[str]:
     """rad or m for each rate: what it is the rate of."""
-    return [unit for motion, _ in MOTIONS[joint.kind] for unit in {"turn": ["rad"], "slide": ["m"], "ball": ["rad"] * 3}.get(motion, [])]
+    return [
+        unit
+        for motion, _ in MOTIONS[joint.kind]
+        for unit in {"turn": ["rad"], "slide": ["m"], "ball": ["rad"] * 3}.get(motion, [])
+    ]
 
 
 def _start_symbol(symbol: str) -> str:
@@ -559,7 +772,15 @@ def _start_angle(joint: Joint) -> float | tuple[float, ...]:
     """Zero, or the nearest value within the limits; z-x-z angles start where they are furthest from their singularity."""
     if joint.kind == "euler_zxz":
         return (0.0, np.pi / 2, 0.0)
-    return float(np.clip(0.0, -np.inf if joint.lower is None else joint.lower, np.inf if joint.upper is None else joint.upper)) if joint.rates == 1 else 0.0
+    return (
+        float(
+            np.clip(
+                0.0, -np.inf if joint.lower is None else joint.lower, np.inf if joint.upper is None else joint.upper
+            )
+        )
+        if joint.rates == 1
+        else 0.0
+    )
 
 
 def _vector(named: Any, prefix: str) -> Array:

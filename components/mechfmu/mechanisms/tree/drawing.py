@@ -21,11 +21,16 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     where = poses(frames, np.array([value(name) for name in names]), np.zeros(mechanism.nv), base)
     joints = [where[k].r for k in at]
     index = {body.name: i for i, body in enumerate(tree.bodies)}
-    seen_at = {"": (base.r, base.A)} | {body.name: (where[at[i]].r, where[at[i]].A @ turns[i].T) for i, body in enumerate(tree.bodies)}  # the body's own axes
+    seen_at = {"": (base.r, base.A)} | {
+        body.name: (where[at[i]].r, where[at[i]].A @ turns[i].T) for i, body in enumerate(tree.bodies)
+    }  # the body's own axes
 
     r, A = seen_at[tree.bodies[-1].name]
     tip = r + A @ np.array([value(f"tip.offset_{a}") for a in XYZ])
-    lines = [np.array([joints[-1], tip]), *(np.array([seen_at[j.parent][0], joints[index[j.child]]]) for j in reversed(tree.joints))]
+    lines = [
+        np.array([joints[-1], tip]),
+        *(np.array([seen_at[j.parent][0], joints[index[j.child]]]) for j in reversed(tree.joints)),
+    ]
     lines = [line for line in lines if np.linalg.norm(line[1] - line[0]) > 1e-9]
 
     solids = []
@@ -36,13 +41,17 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     shaped = {shape.body for shape in tree.shapes}
     for i in mechanism._massive:
         if tree.bodies[i].name not in shaped:
-            ends = [joints[k] for k, j in enumerate(tree.joints) if j.parent == tree.bodies[i].name] + ([tip] if i == len(at) - 1 else [])
+            ends = [joints[k] for k, j in enumerate(tree.joints) if j.parent == tree.bodies[i].name] + (
+                [tip] if i == len(at) - 1 else []
+            )
             solids += _substitutes(mechanism.body_label(i), value, seen_at[tree.bodies[i].name], ends, i)
 
     arrows = [Arrow("tip.force", "force", tip, np.array([value(f"tip.force_{a}") for a in XYZ]))]
     for j in mechanism._moving:
         label = mechanism.joint_label(j)
-        arrows.append(Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ])))
+        arrows.append(
+            Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ]))
+        )
     motors = [name for row in mechanism.motor_rows() for name in row.names()]
     moments = [Moment("tip.moment", tip, np.array([value(f"tip.moment_{a}") for a in XYZ]))]
     for k, frame in enumerate(frames):
@@ -57,7 +66,9 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
 
 
 def _base(mechanism: Any, value: Any) -> Pose:
-    states = [value(s.name) if mechanism.moving else 0.0 for s in sorted(mechanism.table.of("state"), key=lambda s: s.index)]
+    states = [
+        value(s.name) if mechanism.moving else 0.0 for s in sorted(mechanism.table.of("state"), key=lambda s: s.index)
+    ]
     pose: Pose = mechanism._base_pose(mechanism.table.x(np.array(states)))
     return pose
 
@@ -84,4 +95,11 @@ def _rod(start: Array, end: Array, group: int) -> Solid:
     z = (end - start) / length
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     x /= np.linalg.norm(x)
-    return Solid("cylinder", (0.15 * length, length), (start + end) / 2, np.stack([x, np.cross(z, x), z], axis=1), group, real=False)
+    return Solid(
+        "cylinder",
+        (0.15 * length, length),
+        (start + end) / 2,
+        np.stack([x, np.cross(z, x), z], axis=1),
+        group,
+        real=False,
+    )

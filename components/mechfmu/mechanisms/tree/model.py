@@ -33,7 +33,9 @@ class Tree(TreeMechanism):
     title = "Tree of bodies from a URDF or TOML file"
     stop_time = 5.0
     option_list = (
-        Option("model", EXAMPLE.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE` and Tree.from_file"),
+        Option(
+            "model", EXAMPLE.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE` and Tree.from_file"
+        ),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
     )

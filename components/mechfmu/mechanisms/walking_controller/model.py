@@ -163,7 +163,9 @@ class WalkingController(Mechanism):
     def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
         D, U = self.table.d(d), self.table.u(u)
         old, new = _stance(D, U.foot_x), _swing(D, U.foot_x)
-        return x, self.table.d.pack(stance=3.0 - D.stance, steps=D.steps + 1.0, began=t + 0.0 * D.began, lift_x=old, length=new - old)
+        return x, self.table.d.pack(
+            stance=3.0 - D.stance, steps=D.steps + 1.0, began=t + 0.0 * D.began, lift_x=old, length=new - old
+        )
 
     # --- the law ------------------------------------------------------------------------------------------------------
 
@@ -183,10 +185,16 @@ class WalkingController(Mechanism):
         Rx = -((foot_x - U.hip_x) * Ry + hip_s - ankle) / np.maximum(U.hip_y - ground, LOWEST)  # (10)
         knee_s = ankle - (foot_x - _stance(D, U.knee_x)) * Ry + (ground - _stance(D, U.knee_y)) * Rx
         return self.table.y.pack(
-            MH=_by_leg(D, hip_s, hip_w), MK=_by_leg(D, knee_s, knee_w) - P.kk * np.maximum(P.bend + U.knee, 0.0), MA=_by_leg(D, ankle, 0.0 * ankle),
+            MH=_by_leg(D, hip_s, hip_w),
+            MK=_by_leg(D, knee_s, knee_w) - P.kk * np.maximum(P.bend + U.knee, 0.0),
+            MA=_by_leg(D, ankle, 0.0 * ankle),
             MW=-P.kw * U.waist - P.dw * U.waist_rate,
-            capture=step.capture, pressure=step.pressure, place=step.place, path_x=step.x, path_y=step.y,
-        )  # fmt: skip
+            capture=step.capture,
+            pressure=step.pressure,
+            place=step.place,
+            path_x=step.x,
+            path_y=step.y,
+        )
 
     def _step(self, t: Array, D: Any, U: Any, P: Any) -> Step:
         """(1)-(5)"""
@@ -200,7 +208,10 @@ class WalkingController(Mechanism):
         pressure = np.minimum(np.maximum(P.ka * (ahead - b * np.exp(omega * within)), -P.a_max), P.a_max)  # (4)
         q, r = np.minimum(within / (P.arrival * P.T), 1.0), within / P.T  # (5)
         way = place - D.lift_x
-        x, vx = D.lift_x + way * q**3 * (10.0 - 15.0 * q + 6.0 * q**2), way * 30.0 * q**2 * (1.0 - q) ** 2 / (P.arrival * P.T)
+        x, vx = (
+            D.lift_x + way * q**3 * (10.0 - 15.0 * q + 6.0 * q**2),
+            way * 30.0 * q**2 * (1.0 - q) ** 2 / (P.arrival * P.T),
+        )
         y = P.h * np.sin(np.pi * r) ** 2 - P.descent * late
         vy = np.where(late > 0, -P.descent, P.h * np.pi * np.sin(2 * np.pi * r) / P.T)
         return Step(tau, stands + ahead, pressure, place, x, y, vx, vy)

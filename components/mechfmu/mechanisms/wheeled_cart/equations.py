@@ -125,20 +125,24 @@ def rolling_rows(q: Array, dq: Array, k: Constants) -> Array:
     front, c4, s4 = q[2] + q[3], np.cos(q[3]), np.sin(q[3])
     cf, sf = np.cos(front), np.sin(front)
     forward = dq[0] * c4 + dq[1] * s4
-    return np.stack([
-        dq[0] * cf + dq[1] * sf + k.l1 * dq[3] * np.sin(q[2]) - k.r * dq[4],
-        forward - k.h * dq[3] - k.r * dq[5],
-        forward + k.h * dq[3] - k.r * dq[6],
-        dq[0] * sf - dq[1] * cf - k.l1 * dq[3] * np.cos(q[2]),
-        dq[0] * s4 - dq[1] * c4 + k.l2 * dq[3],
-    ])  # fmt: skip
+    return np.stack(
+        [
+            dq[0] * cf + dq[1] * sf + k.l1 * dq[3] * np.sin(q[2]) - k.r * dq[4],
+            forward - k.h * dq[3] - k.r * dq[5],
+            forward + k.h * dq[3] - k.r * dq[6],
+            dq[0] * sf - dq[1] * cf - k.l1 * dq[3] * np.cos(q[2]),
+            dq[0] * s4 - dq[1] * c4 + k.l2 * dq[3],
+        ]
+    )
 
 
 def kinetic_energy(q4: Array, dq: Array, k: Constants) -> Array:
     """(3)"""
     turning = k.J / 2.0 * dq[3] ** 2 + k.A / 2.0 * dq[2] ** 2 + k.A * dq[2] * dq[3]
     coupling = k.mu * (dq[1] * np.cos(q4) - dq[0] * np.sin(q4)) * dq[3]
-    return k.m / 2.0 * (dq[0] ** 2 + dq[1] ** 2) + turning + coupling + k.C / 2.0 * (dq[4] ** 2 + dq[5] ** 2 + dq[6] ** 2)
+    return (
+        k.m / 2.0 * (dq[0] ** 2 + dq[1] ** 2) + turning + coupling + k.C / 2.0 * (dq[4] ** 2 + dq[5] ** 2 + dq[6] ** 2)
+    )
 
 
 class Drive(NamedTuple):
@@ -183,7 +187,14 @@ def side_force(q3: Array, w: Array, sg: Array, dw: Array, dsg: Array, drive: Dri
     v, om = front_speeds(q3, w, k)
     dv, dom = axle_accelerations(q3, w, sg, dw, k)
     e1 = k.ae * dv - k.md * om**2 + k.cr * c * dw - (drive.M1 + drive.M2) / k.r - drive.Mf * c / k.r
-    e2 = k.Je * dom + k.A * dsg + k.md * v * om + k.cr * k.L * s * dw - k.h / k.r * (drive.M2 - drive.M1) - drive.Mf * k.L * s / k.r
+    e2 = (
+        k.Je * dom
+        + k.A * dsg
+        + k.md * v * om
+        + k.cr * k.L * s * dw
+        - k.h / k.r * (drive.M2 - drive.M1)
+        - drive.Mf * k.L * s / k.r
+    )
     return -e1 * s + e2 * c / k.L
 
 
@@ -193,13 +204,21 @@ def free_equations(q3: Array, v: Array, om: Array, sg: Array, k: Constants) -> t
     slip, zero = slip_of(q3, v, om, k), 0.0 * (v + k.A)
     one = 1.0 + zero
     cross = k.cr * k.L * s * c
-    Mr = np.stack([
-        np.stack([k.ae + k.cr * c**2, cross, zero]),
-        np.stack([cross, k.Je + k.cr * k.L**2 * s**2, k.A + zero]),
-        np.stack([zero, k.A + zero, k.A + zero]),
-    ])  # fmt: skip
+    Mr = np.stack(
+        [
+            np.stack([k.ae + k.cr * c**2, cross, zero]),
+            np.stack([cross, k.Je + k.cr * k.L**2 * s**2, k.A + zero]),
+            np.stack([zero, k.A + zero, k.A + zero]),
+        ]
+    )
     br = np.stack([-k.md * om**2 + k.cr * c * sg * slip, k.md * v * om + k.cr * k.L * s * sg * slip, zero])
-    B = np.stack([np.stack([1.0 / k.r + zero, 1.0 / k.r + zero, zero]), np.stack([-k.h / k.r + zero, k.h / k.r + zero, zero]), np.stack([zero, zero, one])])
+    B = np.stack(
+        [
+            np.stack([1.0 / k.r + zero, 1.0 / k.r + zero, zero]),
+            np.stack([-k.h / k.r + zero, k.h / k.r + zero, zero]),
+            np.stack([zero, zero, one]),
+        ]
+    )
     return Mr, br, B
 
 
@@ -211,7 +230,9 @@ def free_accelerations(q3: Array, v: Array, om: Array, sg: Array, drive: Drive, 
     return np.linalg.solve(Mr, B @ np.stack([drive.M1, drive.M2, drive.R3]) + ground - br)
 
 
-def ground_forces(q3: Array, v: Array, om: Array, sg: Array, dv: Array, dom: Array, drive: Drive, f: Array, k: Constants) -> tuple[Array, Array, Array, Array]:
+def ground_forces(
+    q3: Array, v: Array, om: Array, sg: Array, dv: Array, dom: Array, drive: Drive, f: Array, k: Constants
+) -> tuple[Array, Array, Array, Array]:
     """F5, F6, F7, S of (13); the rolling accelerations are the rates of `wheel_rates`."""
     s, c = np.sin(q3), np.cos(q3)
     front, left, right = wheel_rates(q3, dv, dom, k)

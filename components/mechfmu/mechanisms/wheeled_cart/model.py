@@ -17,7 +17,7 @@ import numpy as np
 from ...model.drawing import Arrow, Drawing, Moment
 from ...model.mechanism import Array, Mechanism, Option
 from ...model.variables import Role, Row
-from .equations import (  # fmt: skip
+from .equations import (
     Constants,
     Drive,
     axle_accelerations,
@@ -60,7 +60,11 @@ class WheeledCart(Mechanism):
 
     key = "wheeled_cart"
     title = "Three-wheeled cart with rear drive and front steering"
-    option_list = (Option("front", "rigid", "what the ground does to the front wheel sideways", choices=("rigid", "free", "viscous")),)
+    option_list = (
+        Option(
+            "front", "rigid", "what the ground does to the front wheel sideways", choices=("rigid", "free", "viscous")
+        ),
+    )
 
     @property
     def rigid(self) -> bool:
@@ -72,17 +76,49 @@ class WheeledCart(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         speeds = (
-            [Row("w_start", "front.speed_start", "parameter", "speed of the front wheel at the start", "m/s", start=START["speed"])]
+            [
+                Row(
+                    "w_start",
+                    "front.speed_start",
+                    "parameter",
+                    "speed of the front wheel at the start",
+                    "m/s",
+                    start=START["speed"],
+                )
+            ]
             if self.rigid
             else [
-                Row("v_start", "rear.speed_start", "parameter", "forward speed of the rear axle at the start", "m/s", start=START["speed"]),
+                Row(
+                    "v_start",
+                    "rear.speed_start",
+                    "parameter",
+                    "forward speed of the rear axle at the start",
+                    "m/s",
+                    start=START["speed"],
+                ),
                 Row("om_start", "yaw_rate_start", "parameter", "yaw rate at the start", "rad/s"),
             ]
         )
         w = "front.speed", "ground speed of the front wheel along its own plane", "m/s"
-        v, om = ("rear.speed", "forward speed of the rear axle's centre", "m/s"), ("yaw_rate", "rate of the heading", "rad/s")
-        lateral = [Row("c_lat", "front.lateral_damping", "parameter", "side force of the front wheel per sideways speed", "N.s/m", start=1000.0, min=0.0)]
-        wheels, rates = ("wheel.front_angle", "wheel.left_angle", "wheel.right_angle"), ("wheel.front_rate", "wheel.left_rate", "wheel.right_rate")
+        v, om = (
+            ("rear.speed", "forward speed of the rear axle's centre", "m/s"),
+            ("yaw_rate", "rate of the heading", "rad/s"),
+        )
+        lateral = [
+            Row(
+                "c_lat",
+                "front.lateral_damping",
+                "parameter",
+                "side force of the front wheel per sideways speed",
+                "N.s/m",
+                start=1000.0,
+                min=0.0,
+            )
+        ]
+        wheels, rates = (
+            ("wheel.front_angle", "wheel.left_angle", "wheel.right_angle"),
+            ("wheel.front_rate", "wheel.left_rate", "wheel.right_rate"),
+        )
         return (
             *CART_ROWS,
             *(lateral if self.viscous else ()),
@@ -140,7 +176,9 @@ class WheeledCart(Mechanism):
         k = constants_of(cart_of(self.table.p(p)))
         m = self._motion(self.table.x(x), self.table.u(u), self.table.p(p), k)
         speeds = dict(zip(("w", "sg") if self.rigid else ("v", "om", "sg"), m.rates, strict=True))
-        return self.table.x.pack(q1=m.dq[0], q2=m.dq[1], q3=m.dq[2], q4=m.dq[3], rolled=m.dq[4:], work=m.work, loss=m.loss, **speeds)
+        return self.table.x.pack(
+            q1=m.dq[0], q2=m.dq[1], q3=m.dq[2], q4=m.dq[3], rolled=m.dq[4:], work=m.work, loss=m.loss, **speeds
+        )
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         k = constants_of(cart_of(self.table.p(p)))
@@ -188,14 +226,28 @@ class WheeledCart(Mechanism):
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """Outline of the body with the axles, and the three wheels, from above."""
         l1, l2, h = (value(f"geometry.{name}") for name in ("front", "rear", "half_track"))
-        return cart_strokes(value("pose.x"), value("pose.y"), value("pose.heading"), value("steering.angle"), l1, l2, h, value("wheel.radius"))
+        return cart_strokes(
+            value("pose.x"),
+            value("pose.y"),
+            value("pose.heading"),
+            value("steering.angle"),
+            l1,
+            l2,
+            h,
+            value("wheel.radius"),
+        )
 
     def drawing(self, value: Any) -> Drawing:
         """The cart from above: wheels that are seen to roll, the forces of the ground on them, and what the motors do."""
 
         def of(role: Role) -> SimpleNamespace:
             rows = [row for row in self.rows() if row.role == role]
-            return SimpleNamespace(**{row.symbol: np.array([value(n) for n in row.names()]) if row.size else value(row.names()[0]) for row in rows})
+            return SimpleNamespace(
+                **{
+                    row.symbol: np.array([value(n) for n in row.names()]) if row.size else value(row.names()[0])
+                    for row in rows
+                }
+            )
 
         x, u, p = of("state"), of("input"), of("parameter")
         k = constants_of(cart_of(p))
@@ -206,10 +258,17 @@ class WheeledCart(Mechanism):
         wheels = [(front, fork, x.rolled[0]), (left, body, x.rolled[1]), (right, body, x.rolled[2])]
 
         F5, F6, F7, S = ground_forces(x.q3, m.v, m.om, x.sg, m.dv, m.dom, m.drive, m.f, k)
-        held = {"front wheel": (front, fork @ [F5, m.f]), "rear left wheel": (left, body @ [F6, 0.0]), "rear right wheel": (right, body @ [F7, 0.0]),
-                "rear axle": ((left + right) / 2, body @ [0.0, S])}  # fmt: skip
+        held = {
+            "front wheel": (front, fork @ [F5, m.f]),
+            "rear left wheel": (left, body @ [F6, 0.0]),
+            "rear right wheel": (right, body @ [F7, 0.0]),
+            "rear axle": ((left + right) / 2, body @ [0.0, S]),
+        }
         arrows = [Arrow(name, "reaction", *where) for name, where in held.items()]
-        for name, wheel, side, torque in (("wheel.left_torque", left, 1.0, u.M1), ("wheel.right_torque", right, -1.0, u.M2)):
+        for name, wheel, side, torque in (
+            ("wheel.left_torque", left, 1.0, u.M1),
+            ("wheel.right_torque", right, -1.0, u.M2),
+        ):
             drive = limited(torque, p.M_max) / k.r
             arrows.append(Arrow(name, "force", wheel + body @ [0.0, side * 0.5 * k.r], body @ [drive, 0.0]))
         return Drawing(
@@ -232,7 +291,9 @@ def _wheel(at: np.ndarray, axes: np.ndarray, rolled: float, r: float) -> list[np
     return [at + line @ axes.T for line in (rim, *marks)]
 
 
-def cart_strokes(x: float, y: float, heading: float, steering: float, l1: float, l2: float, h: float, r: float) -> list[tuple[Array, Array]]:
+def cart_strokes(
+    x: float, y: float, heading: float, steering: float, l1: float, l2: float, h: float, r: float
+) -> list[tuple[Array, Array]]:
     """The cart seen from above: body, rear left, rear right and front wheel."""
     c, s, turn = np.cos(heading), np.sin(heading), np.array([np.cos(steering), np.sin(steering)])
 

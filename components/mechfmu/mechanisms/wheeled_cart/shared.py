@@ -28,21 +28,29 @@ START = {"x": -4.5, "y": 0.8, "heading": 0.3, "steering": 0.2, "speed": 0.1}  # 
 
 # Target and obstacles at t = 0: an ellipse drives away before the target, another one crosses behind it. Further obstacles are switched off.
 TARGET = Target(0.0, 0.0, -0.1, 0.0)
-OBSTACLES = (Obstacle(-2.0, 0.0, -0.12, 0.0, 0.0, 0.0, 1.0, 0.5, 1.0), Obstacle(1.0, 1.5, -0.25, 0.0, 0.0, 0.0, 2.0, 0.75, 1.0))
+OBSTACLES = (
+    Obstacle(-2.0, 0.0, -0.12, 0.0, 0.0, 0.0, 1.0, 0.5, 1.0),
+    Obstacle(1.0, 1.5, -0.25, 0.0, 0.0, 0.0, 2.0, 0.75, 1.0),
+)
 
 _TARGET_TEXTS = {
-    "x": ("x", "position of the target, x", "m"), "y": ("y", "position of the target, y", "m"),
-    "vx": ("velocity_x", "velocity of the target, x", "m/s"), "vy": ("velocity_y", "velocity of the target, y", "m/s"),
-}  # fmt: skip
+    "x": ("x", "position of the target, x", "m"),
+    "y": ("y", "position of the target, y", "m"),
+    "vx": ("velocity_x", "velocity of the target, x", "m/s"),
+    "vy": ("velocity_y", "velocity of the target, y", "m/s"),
+}
 _OBSTACLE_TEXTS = {
-    "x": ("x", "centre of obstacle {k}, x", "m"), "y": ("y", "centre of obstacle {k}, y", "m"),
-    "vx": ("velocity_x", "velocity of the centre of obstacle {k}, x", "m/s"), "vy": ("velocity_y", "velocity of the centre of obstacle {k}, y", "m/s"),
-    "angle": ("angle", "angle of the axis a of obstacle {k}", "rad"), "rate": ("rotation_rate", "rate at which obstacle {k} turns", "rad/s"),
+    "x": ("x", "centre of obstacle {k}, x", "m"),
+    "y": ("y", "centre of obstacle {k}, y", "m"),
+    "vx": ("velocity_x", "velocity of the centre of obstacle {k}, x", "m/s"),
+    "vy": ("velocity_y", "velocity of the centre of obstacle {k}, y", "m/s"),
+    "angle": ("angle", "angle of the axis a of obstacle {k}", "rad"),
+    "rate": ("rotation_rate", "rate at which obstacle {k} turns", "rad/s"),
     "a": ("semi_axis_a", "semi-axis a of obstacle {k}; 0: there is no obstacle {k}", "m"),
     "b": ("semi_axis_b", "semi-axis b of obstacle {k}; 0: there is no obstacle {k}", "m"),
     "side": ("side", "side to which obstacle {k} is passed when in doubt: 1 left, -1 right, 0 neither", "1"),
     "active": ("active", "1 when obstacle {k} is there, 0 when not", "1"),
-}  # fmt: skip
+}
 
 
 def cart_of(p: Any) -> Cart:
@@ -53,9 +61,13 @@ def cart_of(p: Any) -> Cart:
 def scenario_rows(role: Role, count: int, suffix: str = "") -> list[Row]:
     """Target and obstacles as inputs, outputs, or (with a suffix) parameters."""
     limits: dict[str, Any] = (
-        {"a": dict(min=0.0), "b": dict(min=0.0), "side": dict(min=-1.0, max=1.0), "active": dict(min=0.0, max=1.0)} if role != "output" else {}
+        {"a": dict(min=0.0), "b": dict(min=0.0), "side": dict(min=-1.0, max=1.0), "active": dict(min=0.0, max=1.0)}
+        if role != "output"
+        else {}
     )
-    spare = [Obstacle(20.0 + 3.0 * i, 20.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0) for i in range(len(OBSTACLES), count)]
+    spare = [
+        Obstacle(20.0 + 3.0 * i, 20.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0) for i in range(len(OBSTACLES), count)
+    ]
     defaults = (*OBSTACLES[:count], *spare)
     at_start = " at t = 0" if suffix else ""
     rows = [
@@ -64,7 +76,18 @@ def scenario_rows(role: Role, count: int, suffix: str = "") -> list[Row]:
     ]
     for symbol, (name, text, unit) in _OBSTACLE_TEXTS.items():
         starts = tuple(float(getattr(o, symbol)) for o in defaults)
-        rows.append(Row(f"O_{symbol}{suffix}", f"obstacle[{{k}}].{name}{suffix}", role, text + at_start, unit, count, starts, **limits.get(symbol, {})))
+        rows.append(
+            Row(
+                f"O_{symbol}{suffix}",
+                f"obstacle[{{k}}].{name}{suffix}",
+                role,
+                text + at_start,
+                unit,
+                count,
+                starts,
+                **limits.get(symbol, {}),
+            )
+        )
     return rows
 
 

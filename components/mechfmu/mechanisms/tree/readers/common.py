@@ -43,7 +43,9 @@ def read_tree(path: str | Path, base: str = "fixed") -> Tree:
     suffix = Path(path).suffix.lower()
     if suffix == ".toml":
         if base != "fixed":
-            raise UserError(f"{path}: base={base} is for URDF files; in a TOML file, a joint of kind free without a parent lets a body float")
+            raise UserError(
+                f"{path}: base={base} is for URDF files; in a TOML file, a joint of kind free without a parent lets a body float"
+            )
         from .toml_file import read_toml
 
         return read_toml(Path(path))
@@ -128,11 +130,15 @@ def within(value: float, what: str, line: int, largest: float = MAX_NUMBER) -> f
 def from_rpy(rpy: Sequence[float]) -> np.ndarray:
     """Roll, pitch, yaw: turns about the fixed axes x, y, z in this order, so Rz(yaw) Ry(pitch) Rx(roll)."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return tidy(np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ]))  # fmt: skip
+    return tidy(
+        np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+    )
 
 
 def tidy(R: np.ndarray) -> np.ndarray:
@@ -163,13 +169,21 @@ def reseated_body(body: Body, seat: Placed) -> Body:
 def reseated_joint(joint: Joint, seat: Placed) -> Joint:
     """A joint on that body, likewise."""
     C, p = seat
-    return replace(joint, position=flat(p + C @ np.array(joint.position)), rotation=flat(tidy(C @ np.reshape(joint.rotation, (3, 3)))))
+    return replace(
+        joint,
+        position=flat(p + C @ np.array(joint.position)),
+        rotation=flat(tidy(C @ np.reshape(joint.rotation, (3, 3)))),
+    )
 
 
 def reseated_shape(shape: Shape, seat: Placed) -> Shape:
     """A shape of that body, likewise."""
     C, p = seat
-    return replace(shape, position=flat(p + C @ np.array(shape.position)), rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))))
+    return replace(
+        shape,
+        position=flat(p + C @ np.array(shape.position)),
+        rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))),
+    )
 
 
 # --- the tree -------------------------------------------------------------------------------------------------------------
@@ -193,7 +207,10 @@ def check_count(count: int, word: str) -> None:
 
 def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
     """Names once, known bodies, and at most one joint that carries a body. `word`: what the file calls a body."""
-    for what, found in ((word, [(b.name, line) for b, line in bodies]), ("joint", [(j.name, line) for j, line in joints])):
+    for what, found in (
+        (word, [(b.name, line) for b, line in bodies]),
+        ("joint", [(j.name, line) for j, line in joints]),
+    ):
         lines: dict[str, int] = {}
         for name, line in found:
             if name in lines:
@@ -204,16 +221,26 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
     for joint, line in joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known and (name or role == "child"):
-                raise Fault(f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, map(shown, known))}", line)
+                raise Fault(
+                    f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, map(shown, known))}",
+                    line,
+                )
         if joint.parent == joint.child:
-            raise Fault(f"joint {shown(joint.name)}: its parent and its child are the same {word} {shown(joint.child)}", line)
+            raise Fault(
+                f"joint {shown(joint.name)}: its parent and its child are the same {word} {shown(joint.child)}", line
+            )
         if joint.child in carriers:
             other = carriers[joint.child].name
-            raise Fault(f"joint {shown(joint.name)}: {word} {shown(joint.child)} has two parents, joint {shown(other)} carries it already", line)
+            raise Fault(
+                f"joint {shown(joint.name)}: {word} {shown(joint.child)} has two parents, joint {shown(other)} carries it already",
+                line,
+            )
         carriers[joint.child] = joint
 
 
-def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[Shape] = ()) -> Tree:
+def arranged(
+    name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[Shape] = ()
+) -> Tree:
     """The checked tree, depth first, children in the order of the file.
 
     seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
@@ -234,13 +261,27 @@ def arranged(name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Plac
     final_bodies, final_joints = [], []
     for joint in ordered_joints:
         body = body_of[joint.child]
-        final_bodies.append(replace(reseated_body(body, seats[body.name]) if body.name in seats else body, name=body_names[body.name]))
+        final_bodies.append(
+            replace(reseated_body(body, seats[body.name]) if body.name in seats else body, name=body_names[body.name])
+        )
         joint = reseated_joint(joint, seats[joint.parent]) if joint.parent in seats else joint
-        final_joints.append(replace(joint, name=joint_names[joint.name], parent=body_names.get(joint.parent, ""), child=body_names[joint.child]))
-    final_shapes = [replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, "")) for s in shapes]
+        final_joints.append(
+            replace(
+                joint,
+                name=joint_names[joint.name],
+                parent=body_names.get(joint.parent, ""),
+                child=body_names[joint.child],
+            )
+        )
+    final_shapes = [
+        replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, ""))
+        for s in shapes
+    ]
     tree = Tree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
 
-    lines = {("body", body_names[b.name]): line for b, line in bodies} | {("joint", joint_names[j.name]): line for j, line in joints}
+    lines = {("body", body_names[b.name]): line for b, line in bodies} | {
+        ("joint", joint_names[j.name]): line for j, line in joints
+    }
     try:
         tree.check()
     except ModelError as error:

@@ -54,7 +54,8 @@ JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS)
 ROTATIONS = ("rpy", "quaternion", "matrix")
 
 _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
-    r'"""(?:\\.|[^\\])*?(?:"""|\\?\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:\\[^\n]|[^"\\\n])*"?' r"|'[^'\n]*'?" r"|#[^\n]*", re.DOTALL
+    r'"""(?:\\.|[^\\])*?(?:"""|\\?\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:\\[^\n]|[^"\\\n])*"?' r"|'[^'\n]*'?" r"|#[^\n]*",
+    re.DOTALL,
 )
 _TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
 _KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
@@ -143,7 +144,10 @@ class Table:
         self.given = given
         name = check_name(self.text("name"), self.what, self.line_of("name"))
         if legal_name(name) != name:
-            raise Fault(f"{kind} {shown(name)}: a name is made of letters, digits and _ and does not begin with a digit", self.line_of("name"))
+            raise Fault(
+                f"{kind} {shown(name)}: a name is made of letters, digits and _ and does not begin with a digit",
+                self.line_of("name"),
+            )
         self.name, self.what = name, f"{kind} {shown(name)}"
         _refuse_unknown(given, keys, self.what, self.line_of)
 
@@ -197,7 +201,9 @@ class Table:
         """A rotation matrix; numbers that were rounded when they were written are made a rotation again, anything worse is refused."""
         given = self.given.get(key, {"rpy": [0, 0, 0]})
         if not isinstance(given, dict) or len(given) != 1:
-            raise self.fault(key, f"{key} must be one of {{ rpy = [...] }}, {{ quaternion = [...] }}, {{ matrix = [...] }}")
+            raise self.fault(
+                key, f"{key} must be one of {{ rpy = [...] }}, {{ quaternion = [...] }}, {{ matrix = [...] }}"
+            )
         _refuse_unknown(given, ROTATIONS, f"{self.what}: {key}", lambda _: self.line_of(key))
         ((form, value),) = given.items()
         if form == "rpy":
@@ -220,7 +226,10 @@ class Table:
 def _tree(given: dict[str, Any], default: str, lines: Lines) -> Tree:
     name = given.get("name", default)
     if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
-        raise Fault(f"name {shown(name)}: must be a text of letters, digits and _ that does not begin with a digit", lines.of_key("", 0, "name"))
+        raise Fault(
+            f"name {shown(name)}: must be a text of letters, digits and _ that does not begin with a digit",
+            lines.of_key("", 0, "name"),
+        )
     for kind in ("body", "joint"):
         if not isinstance(given.get(kind, []), list):
             raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
@@ -268,7 +277,11 @@ def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
     if joint.effort is not None and joint.effort < 0:
         raise table.fault("effort", f"effort {joint.effort:g} is negative")
     if "child_position" in table.given or "child_rotation" in table.given:
-        return joint, table.line, (table.rotation("child_rotation"), np.array(table.vector("child_position", (0.0, 0.0, 0.0))))
+        return (
+            joint,
+            table.line,
+            (table.rotation("child_rotation"), np.array(table.vector("child_position", (0.0, 0.0, 0.0)))),
+        )
     return joint, table.line, None
 
 

@@ -52,7 +52,14 @@ from .common import (
 )
 
 MAX_BYTES = 10_000_000
-KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar"}
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+}
 
 Element = Any  # lxml comes without types
 
@@ -65,7 +72,9 @@ def read_urdf(path_or_text: Source, base: str = "fixed") -> Tree:
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with told_to_user(where):
         robot = _parsed(data, "utf-8" if is_text else None)
-        name = robot.get("name") or (Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot")
+        name = robot.get("name") or (
+            Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
+        )
         return _tree(robot, check_name(name, "robot", robot.sourceline), base)
 
 
@@ -109,18 +118,26 @@ def _tree(robot: Element, name: str, base: str) -> Tree:
         raise Fault("has no root link: its joints form a loop", joints[0][1])
     if len(roots) > 1:
         names = ", ".join(shown(b.name) for b, _ in roots[:5]) + (", ..." if len(roots) > 5 else "")
-        raise Fault(f"link {shown(roots[1][0].name)}: is a second root link ({names}); all but one must be the child of a joint", roots[1][1])
+        raise Fault(
+            f"link {shown(roots[1][0].name)}: is a second root link ({names}); all but one must be the child of a joint",
+            roots[1][1],
+        )
     ((root, line),) = roots
     shapes = [shape for e in elements["link"] for shape in _shapes(e)]
     if base == "free":
         if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
-            raise Fault(f"link {shown(root.name)}: the root link cannot float: neither it nor a link fixed to it has mass", line)
+            raise Fault(
+                f"link {shown(root.name)}: the root link cannot float: neither it nor a link fixed to it has mass", line
+            )
         taken = {j.name for j, _ in joints}
         own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
         if len(links) == 1:
-            raise Fault(f"link {shown(root.name)}: is the only link and the base, so nothing can move; base=free lets it float", line)
+            raise Fault(
+                f"link {shown(root.name)}: is the only link and the base, so nothing can move; base=free lets it float",
+                line,
+            )
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
     return arranged(name, links, joints, seats, "link", shapes)
@@ -152,7 +169,10 @@ def _link(element: Element) -> tuple[Body, int]:
     mass = _one(inertial, "mass", what, needed=True)
     inertia = _one(inertial, "inertia", what, needed=True)
     m = number(_attribute(mass, "value", what), f"{what}: mass", mass.sourceline)
-    J = tuple(number(_attribute(inertia, f"i{s}", what), f"{what}: inertia i{s}", inertia.sourceline) for s in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    J = tuple(
+        number(_attribute(inertia, f"i{s}", what), f"{what}: inertia i{s}", inertia.sourceline)
+        for s in ("xx", "yy", "zz", "xy", "xz", "yz")
+    )
     return Body(name, m, flat(com), turned_inertia(R, J)), line
 
 
@@ -164,7 +184,9 @@ def _shapes(link: Element) -> list[Shape]:
             break
         try:
             R, position = _origin(element, "")
-            for solid in (e for geometry in _all(element, "geometry") for e in geometry.iterchildren() if e.prefix is None):
+            for solid in (
+                e for geometry in _all(element, "geometry") for e in geometry.iterchildren() if e.prefix is None
+            ):
                 size = _size(solid)
                 if size and min(size) > 0:
                     found.append(Shape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
@@ -192,7 +214,10 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     mimic = _one(element, "mimic", what)
     if mimic is not None:
         other = shown(mimic.get("joint", "?"))
-        raise Fault(f"{what}: mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own", mimic.sourceline)
+        raise Fault(
+            f"{what}: mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own",
+            mimic.sourceline,
+        )
     parent, child = (_attribute(_one(element, role, what, needed=True), "link", what) for role in ("parent", "child"))
     if not parent or not child:
         raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
@@ -212,7 +237,9 @@ def _with_dynamics(joint: Joint, element: Element, what: str) -> Joint:
     dynamics = _one(element, "dynamics", what)
     if dynamics is None:
         return joint
-    damping, friction = (number(dynamics.get(key, "0"), f"{what}: {key}", dynamics.sourceline) for key in ("damping", "friction"))
+    damping, friction = (
+        number(dynamics.get(key, "0"), f"{what}: {key}", dynamics.sourceline) for key in ("damping", "friction")
+    )
     return replace(joint, damping=damping, friction=friction)
 
 
@@ -221,7 +248,10 @@ def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:
     limit = _one(element, "limit", what)
     if limit is None:
         return joint
-    value = {k: number(limit.get(k, "0"), f"{what}: limit {k}", limit.sourceline, largest=np.finfo(float).max) for k in ("lower", "upper", "effort")}
+    value = {
+        k: number(limit.get(k, "0"), f"{what}: limit {k}", limit.sourceline, largest=np.finfo(float).max)
+        for k in ("lower", "upper", "effort")
+    }
     if value["effort"] < 0:
         raise Fault(f"{what}: limit effort {value['effort']:g} is negative", limit.sourceline)
     if kind != "continuous" and (limit.get("lower") is not None or limit.get("upper") is not None):
@@ -254,7 +284,9 @@ def _origin(element: Element, what: str) -> Placed:
     origin = _one(element, "origin", what)
     if origin is None:
         return np.eye(3), np.zeros(3)
-    xyz, rpy = (numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy"))
+    xyz, rpy = (
+        numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy")
+    )
     return from_rpy(rpy), np.array(xyz)
 
 
