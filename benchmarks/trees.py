@@ -39,8 +39,7 @@ from loops import (
 from mechfmu import SphericalArm
 from mechfmu.mechanisms.tree.base import TreeMechanism
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.multibody.tree import Body, Joint
-from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 POINTS = 8  # random states of each mechanism, visited in turn
 KINDS, SHARES = ("revolute", "prismatic", "spherical"), (0.7, 0.2, 0.1)  # joints of the random trees
@@ -87,7 +86,7 @@ def random_tree(n: int) -> Tree:
         parent = f"body{random.integers(k)}" if k else ""
         place = tuple(random.uniform(-0.5, 0.5, 3)), tuple(rotation.ravel()), tuple(random.normal(size=3))
         joints.append(Joint(f"joint{k}", str(random.choice(KINDS, p=SHARES)), f"body{k}", parent, *place))
-    return Tree(model=TreeData("random", tuple(bodies), tuple(joints)).to_json())
+    return Tree(model=BodyTree("random", tuple(bodies), tuple(joints)).to_json())
 
 
 @dataclass
@@ -134,7 +133,7 @@ def quaternions(tree: TreeMechanism) -> list[int]:
     return [int(end) - 4 for j, end in zip(tree.tree.joints, ends, strict=True) if j.kind == "spherical"]
 
 
-def pinocchio_joints(tree: TreeData) -> list[PinocchioJoint]:
+def pinocchio_joints(tree: BodyTree) -> list[PinocchioJoint]:
     """The joints that move, bodies on fixed joints joined to what carries them, as Pinocchio's own reader does."""
     carried: dict[int, list[tuple[np.ndarray, np.ndarray, Body]]] = {0: []}
     at = {"": (0, np.eye(3), np.zeros(3))}

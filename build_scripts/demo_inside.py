@@ -27,7 +27,7 @@ from rich.table import Table
 from mechfmu import __version__
 from mechfmu.check.checker import Options, check_fmu
 from mechfmu.check.report.as_html import to_html
-from mechfmu.cosim.builtin import build_ready
+from mechfmu.cosim.builtin import build_builtin
 from mechfmu.fmu.build import KINDS, build
 from mechfmu.mechanisms import make, names
 from mechfmu.model import Mechanism, UserError
@@ -311,7 +311,7 @@ def draw(result: Result, mechanism: Mechanism, plot: Path) -> None:
     signals = beside = None
     if mechanism.key in LOOPS:
         with tempfile.TemporaryDirectory() as folder:
-            system = build_ready(LOOPS[mechanism.key], Path(folder))
+            system = build_builtin(LOOPS[mechanism.key], Path(folder))
             result = system.simulate()
         signals = [name for name in system.connect if np.ptp(result[name])]
         beside = [name for name in signals if name.startswith("control.")]

@@ -7,7 +7,7 @@ import numpy as np
 from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Slave
 
-from mechfmu.simulation.result import Result, shown
+from mechfmu.simulation.result import Result, display_unit
 
 
 class Unit:
@@ -87,7 +87,7 @@ def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}
         {s.name: s.start for s in plant.mechanism.table.of("parameter")} | plant.start,
     )
     data = dict(zip(kept + driving, np.array(rows).T, strict=True))
-    units = {name: shown(table.by_name[name].unit) for name in kept}
+    units = {name: display_unit(table.by_name[name].unit) for name in kept}
     plant.close()
     control.close()
     signals, inputs = ({name: data[name] for name in names} for names in (kept, driving))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from exo_loop import balance
 
-from mechfmu.cosim.builtin import build_ready
+from mechfmu.cosim.builtin import build_builtin
 
 PUSH, AT, LASTING = 600.0, 6.0, 0.1  # N, s, s: forwards, on the hip
 
@@ -24,7 +24,7 @@ def push(t):
 
 def simulate(stop=12.0):
     with tempfile.TemporaryDirectory() as folder:
-        return build_ready("walk", Path(folder)).simulate(stop=stop, inputs={"exo.push.force_x": push})
+        return build_builtin("walk", Path(folder)).simulate(stop=stop, inputs={"exo.push.force_x": push})
 
 
 def step_lengths(result):

@@ -14,7 +14,7 @@ from helpers.build import Build
 from helpers.fmu_client import Host
 from helpers.paths import TESTS
 from mechfmu import mechanisms
-from mechfmu.cosim.builtin import build_ready
+from mechfmu.cosim.builtin import build_builtin
 from mechfmu.cosim.system import System
 from mechfmu.fmu.build import KINDS, build
 
@@ -89,7 +89,7 @@ def ready(fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
         if not kept.exists():
             folder = tmp_path_factory.mktemp(name)
             kept.parent.mkdir(exist_ok=True)
-            build_ready(name, folder).save(folder / kept.name).replace(kept)
+            build_builtin(name, folder).save(folder / kept.name).replace(kept)
         return System.load(kept)
 
     return get

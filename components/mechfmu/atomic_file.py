@@ -16,7 +16,7 @@ LONGEST = 100  # characters of a file's name that the unfinished file beside it 
 
 
 @contextmanager
-def whole(target: Path) -> Iterator[Path]:
+def atomic_write(target: Path) -> Iterator[Path]:
     """A file beside `target` that takes its place when all went well. When writing fails, because the disk is full for instance, there is a UserError and
     an older file stays what it was."""
     place = Path(os.path.realpath(target))  # a link stays a link

@@ -22,7 +22,7 @@ from mechfmu.cli import _tell_written_or_show, main
 from mechfmu.cli.progress import Lines
 from mechfmu.cli.variable_list import Variable, variable_lines
 from mechfmu.mechanisms import find, names
-from mechfmu.simulation.result import Shown
+from mechfmu.simulation.result import DisplayUnit
 
 
 def read(file: Path) -> np.ndarray:
@@ -99,7 +99,9 @@ def test_a_pipe_gets_a_line_for_every_tenth_of_long_work() -> None:
 
 def test_a_table_in_a_pipe_is_as_wide_as_its_names(capsys: pytest.CaptureFixture[str]) -> None:
     name = "system.of.many.parts." * 5 + "angle"
-    result = replace(LinkChain(links=1).simulate(stop=0.1), signals={name: np.ones(11)}, shown={name: Shown("deg")})
+    result = replace(
+        LinkChain(links=1).simulate(stop=0.1), signals={name: np.ones(11)}, shown={name: DisplayUnit("deg")}
+    )
     _tell_written_or_show(result)
     (row,) = (line for line in capsys.readouterr().out.splitlines() if "system" in line)
     assert name in row and "deg" in row and not row.endswith(" ")

@@ -17,7 +17,7 @@ from mechfmu import LinkChain
 from mechfmu.codegen import c_code, c_model
 from mechfmu.codegen import loops as rolling
 from mechfmu.codegen.c_code import TEMPLATES, Code, Program, c_function
-from mechfmu.codegen.recording import traced
+from mechfmu.codegen.recording import recording_of
 
 pytest_plugins = ("helpers.native_fixtures",)
 
@@ -144,7 +144,7 @@ def test_the_code_of_a_long_chain_does_not_grow_with_it(monkeypatch: pytest.Monk
     monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
     sizes = {}
     for n in (50, 100):
-        recorded = traced(LinkChain(links=n))
+        recorded = recording_of(LinkChain(links=n))
         sizes[n] = [len(c_function(graph, graph.name()).text) for graph in (recorded.rates, recorded.outputs)]
     assert sizes[100][0] < 1.1 * sizes[50][0] and sizes[100][1] < 1.1 * sizes[50][1]
 

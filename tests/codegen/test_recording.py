@@ -13,7 +13,7 @@ import pytest
 
 from helpers.tolerances import SAME_NUMBER
 from mechfmu import LinkChain
-from mechfmu.codegen.recording import numpy_mode, traced
+from mechfmu.codegen.recording import numpy_mode, recording_of
 from mechfmu.model import Mechanism, ModelError
 from mechfmu.model.variables import Row
 from mechfmu.simulation.engines import engine
@@ -84,7 +84,7 @@ def test_good_code_is_recorded() -> None:
     ),
 )
 def test_what_would_leave_nan_behind_is_refused_and_its_line_is_named(bad: type[Small], line: str) -> None:
-    with pytest.raises(ModelError, match=r"test_tracing\.py:\d+: ") as refused:
+    with pytest.raises(ModelError, match=r"test_recording\.py:\d+: ") as refused:
         engine("casadi", bad())
     number = int(str(refused.value).split(":")[1])
     assert re.search(line, Path(__file__).read_text(encoding="utf-8").splitlines()[number - 1])
@@ -112,8 +112,8 @@ def test_numpy_mode_is_put_back_after_any_error() -> None:
 
 
 def test_equal_mechanisms_share_their_recording() -> None:
-    assert traced(LinkChain(links=3)) is traced(LinkChain(links=3))
-    assert traced(LinkChain(links=3)) is not traced(LinkChain(links=3, base="moving"))
+    assert recording_of(LinkChain(links=3)) is recording_of(LinkChain(links=3))
+    assert recording_of(LinkChain(links=3)) is not recording_of(LinkChain(links=3, base="moving"))
 
 
 def test_two_engines_of_one_mechanism_do_not_share_buffers() -> None:

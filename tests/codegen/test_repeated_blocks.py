@@ -18,7 +18,7 @@ from mechfmu.codegen import repeated_blocks as shapes
 from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
 from mechfmu.codegen.c_model import graphs
 from mechfmu.codegen.repeated_blocks import Shape, find_shapes
-from mechfmu.model.block_boundaries import milestone, milestones
+from mechfmu.model.block_boundaries import block_boundary, recorded_boundaries
 
 
 def calls_in(code: Code) -> int:
@@ -86,7 +86,7 @@ def random_program(seed: int) -> tuple[Program, int]:
 
 
 def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Program, "of", staticmethod(lambda program, milestones: program))
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program, recorded_boundaries: program))
     monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
     programs, codes = [random_program(seed) for seed in range(150)], []
     for i, (program, _) in enumerate(programs):
@@ -124,13 +124,13 @@ def test_shapes_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_milestones_are_heard_by_who_listens_alone() -> None:
-    milestone(1.0)
-    with milestones() as outer:
-        milestone(2.0)
-        with milestones() as inner:
-            milestone(3.0, [4.0])
-        milestone(5.0)
-    milestone(6.0)
+    block_boundary(1.0)
+    with recorded_boundaries() as outer:
+        block_boundary(2.0)
+        with recorded_boundaries() as inner:
+            block_boundary(3.0, [4.0])
+        block_boundary(5.0)
+    block_boundary(6.0)
     assert outer == [(2.0,), (5.0,)]
     assert inner == [(3.0, [4.0])]
 

@@ -18,10 +18,10 @@ from scipy.integrate import solve_ivp
 
 from helpers.command_line import done, mechfmu, refused
 from mechfmu import LinkChain, PidController
-from mechfmu.cosim.builtin import READY, build_ready
+from mechfmu.cosim.builtin import BUILTIN, build_builtin
 from mechfmu.cosim.master import declared, waves
 from mechfmu.cosim.ssp import NAMESPACES
-from mechfmu.cosim.system import Connection, Port, System, Unit, conversion, joined
+from mechfmu.cosim.system import Connection, Port, SignalUnit, System, conversion, joined
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
 from mechfmu.simulation.engines import engine
@@ -353,16 +353,16 @@ def test_units_are_converted(parts: dict[str, Path], tmp_path: Path) -> None:
 
 def test_conversions() -> None:
     metre, foot, celsius, kelvin = (
-        Unit("m", (0, 1), 1.0),
-        Unit("ft", (0, 1), 0.3048),
-        Unit("degC", (0, 0, 1), 1.0, 273.15),
-        Unit("K", (0, 0, 1)),
+        SignalUnit("m", (0, 1), 1.0),
+        SignalUnit("ft", (0, 1), 0.3048),
+        SignalUnit("degC", (0, 0, 1), 1.0, 273.15),
+        SignalUnit("K", (0, 0, 1)),
     )
     assert conversion(foot, metre) == (0.3048, 0.0)
     assert conversion(metre, metre) == (1.0, 0.0)
     assert conversion(celsius, kelvin) == (1.0, 273.15)
     assert conversion(kelvin, celsius) == (1.0, -273.15)
-    assert conversion(None, metre) == conversion(Unit("1", ()), metre) == (1.0, 0.0)
+    assert conversion(None, metre) == conversion(SignalUnit("1", ()), metre) == (1.0, 0.0)
     with pytest.raises(ValueError, match="m is no K"):
         conversion(metre, kelvin)
 
@@ -412,7 +412,7 @@ def test_what_cannot_be_driven_is_refused(parts: dict[str, Path], name: str, val
 # --- ready systems ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", BUILTIN)
 def test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters(
     ready: Callable[[str], System], name: str
 ) -> None:
@@ -454,7 +454,7 @@ def test_the_arm_reaches_its_posture(ready: Callable[[str], System]) -> None:
 
 def test_an_unknown_ready_system(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean arm_computed_torque"):
-        build_ready("arm_computed_torqe", tmp_path)
+        build_builtin("arm_computed_torqe", tmp_path)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------------
@@ -548,7 +548,7 @@ def test_the_members_of_a_system_are_drawn_together(ready: Callable[[str], Syste
     result = ready("figure2").simulate(stop=1.0, step=0.1, set={"cart.wheel.radius": 0.2})
     assert isinstance(result.mechanism, Scene)
     value = result.at(7)
-    parts = READY["figure2"].parts()
+    parts = BUILTIN["figure2"].parts()
     cart, world = (parts[name].drawing(lambda v, name=name: value(f"{name}.{v}")) for name in ("cart", "world"))
     whole = result.mechanism.drawing(value)
     assert all(np.array_equal(a, b) for a, b in zip(whole.outlines, cart.outlines, strict=True))
@@ -582,6 +582,6 @@ def test_the_exoskeleton_lands_and_stands(ready: Callable[[str], System]) -> Non
     assert np.max(np.abs(total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"])) < 1e-6
     weight = result["exo.foot[1].reaction_y"][-1] + result["exo.foot[2].reaction_y"][-1]
     masses = sum(
-        s.start for s in READY["exoskeleton_pd"].parts()["exo"].table.of("parameter") if s.name.endswith(".mass")
+        s.start for s in BUILTIN["exoskeleton_pd"].parts()["exo"].table.of("parameter") if s.name.endswith(".mass")
     )
     assert weight == pytest.approx(9.81 * masses, rel=1e-2)  # it still sways a little

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechfmu.cosim.system import Port, System, Unit, conversion
+from mechfmu.cosim.system import Port, SignalUnit, System, conversion
 from mechfmu.model import UserError
 
 DEGREE = np.pi / 180
@@ -123,6 +123,11 @@ def test_a_parameter_in_degrees(
 
 
 def test_units_with_a_factor_and_no_dimension() -> None:
-    percent, per_mille, metre = Unit("%", (), 0.01), Unit("permille", (), 0.001), Unit("m", (0, 1))
+    percent, per_mille, metre = SignalUnit("%", (), 0.01), SignalUnit("permille", (), 0.001), SignalUnit("m", (0, 1))
     assert conversion(percent, per_mille)[0] == pytest.approx(10.0)
-    assert conversion(percent, Unit("1", ())) == conversion(percent, metre) == conversion(metre, percent) == (1.0, 0.0)
+    assert (
+        conversion(percent, SignalUnit("1", ()))
+        == conversion(percent, metre)
+        == conversion(metre, percent)
+        == (1.0, 0.0)
+    )

@@ -30,7 +30,7 @@ from helpers.tolerances import (
     TIGHTEST,
 )
 from mechfmu import LinkChain
-from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.codegen.recording import ARGUMENTS, recording_of
 from mechfmu.simulation.engines import engine
 
 EXAMPLE = json.loads((GOLDEN_DATA / "chain_example_n10.json").read_text())
@@ -188,7 +188,7 @@ STIFF_START = {
 def reference_of(chain: LinkChain, start: dict[str, float], times: list[float]) -> np.ndarray:
     """Angles at the given times by an implicit method, with an exact Jacobian and a tolerance far below the FMU's."""
     t, x, d, u, p = chain.start(start)
-    graphs, run = traced(chain), engine("casadi", chain)
+    graphs, run = recording_of(chain), engine("casadi", chain)
     arguments = [graphs.symbols[a] for a in ARGUMENTS]
     jacobian = casadi.Function("J", arguments, [casadi.jacobian(graphs.rates.call(arguments)[0], graphs.symbols["x"])])
     solution = solve_ivp(

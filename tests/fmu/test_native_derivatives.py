@@ -17,7 +17,7 @@ from helpers.native_fmi import DISCARD, ERROR, MODEL_EXCHANGE, OK, Component, Fm
 from helpers.native_mechanisms import Driven
 from helpers.tolerances import CENTRAL, HELD_INPUT, OUTPUT_DERIVATIVE, POLYNOMIAL_INPUT, TANGENT, TIGHTEST
 from mechfmu import Exoskeleton, LinkChain
-from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.codegen.recording import ARGUMENTS, recording_of
 from mechfmu.model import Mechanism
 
 pytest_plugins = ("helpers.native_fixtures",)
@@ -86,7 +86,7 @@ def unknowns_of(fmu: Fmu, mode: str) -> list[str]:
 def jacobian_by_casadi(instance: Component, mode: str, unknowns: Sequence[str], knowns: Sequence[str]) -> np.ndarray:
     """The whole matrix, from the recorded graphs, at the point where the instance is."""
     mechanism = instance.fmu.mechanism
-    table, graphs = mechanism.table, traced(mechanism)
+    table, graphs = mechanism.table, recording_of(mechanism)
     symbols = graphs.symbols
     point = [symbols[a] for a in ARGUMENTS]
     if mode == "initialization":

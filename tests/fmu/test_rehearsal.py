@@ -61,14 +61,14 @@ def imported(native: Native) -> Load:
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_a_host_ends_where_co_simulation_does(imported: Load, host: Host, mechanism: str) -> None:
     outcome = rehearse(host, imported(mechanism))
-    assert not outcome.complaint, outcome.complaint
+    assert not outcome.violation, outcome.violation
 
 
 @pytest.mark.parametrize("tolerance", TOLERANCES, ids="{:.0e}".format)
 @pytest.mark.parametrize("host", EVENT_HOSTS)
 def test_the_exoskeletons_events_are_those_of_co_simulation(imported: Load, host: str, tolerance: float) -> None:
     events = rehearse_events(host, tolerance, imported("exoskeleton"))
-    assert not events.complaint, events.complaint
+    assert not events.violation, events.violation
 
 
 def test_co_simulation_of_the_exoskeleton_is_the_known_one(imported: Load) -> None:
@@ -156,14 +156,14 @@ def test_start_values_set_by_openmodelica_act(imported: Load, mechanism: str) ->
         "the other start values make a difference"
     )
     outcome = rehearse(OpenModelica(), fmu, other)
-    assert not outcome.complaint, outcome.complaint
+    assert not outcome.violation, outcome.violation
 
 
 @every_mechanism
 def test_inputs_connected_in_openmodelica_act(imported: Load, mechanism: str) -> None:
     fmu = imported(mechanism)
     outcome = rehearse(OpenModelica(), fmu, job_of(fmu.description, ramps(fmu.description)))
-    assert not outcome.complaint, outcome.complaint
+    assert not outcome.violation, outcome.violation
 
 
 # --- Simulink ---------------------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_inputs_connected_in_openmodelica_act(imported: Load, mechanism: str) ->
 def test_simulink_may_leave_all_inputs_at_zero(imported: Load, mechanism: str) -> None:
     fmu = imported(mechanism)
     outcome = rehearse(Simulink(), fmu, job_of(fmu.description, "zero", held=True))
-    assert not outcome.complaint, outcome.complaint
+    assert not outcome.violation, outcome.violation
 
 
 def held(fmu: ImportedFmu) -> Job:
@@ -221,7 +221,7 @@ def test_fast_restart_takes_new_parameters(imported: Load, mechanism: str) -> No
 def test_a_host_finds_the_impacts_of_a_ball(native: Native, host: Host) -> None:
     ball = extra("bouncing_ball")
     outcome = rehearse(host, ImportedFmu(ball, native.binary(ball)), Job(1.2, 0.01))
-    assert not outcome.complaint, outcome.complaint
+    assert not outcome.violation, outcome.violation
 
 
 @pytest.mark.parametrize("solver", HOST_GLOBAL_ERROR)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechfmu.codegen.recording import traced
+from mechfmu.codegen.recording import recording_of
 from mechfmu.control.guidance import Guidance, Obstacle, Target, apart, distances, inflated, safe_field
 from mechfmu.mechanisms.cart_controller.model import CartController
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
@@ -107,7 +107,7 @@ def drive(
     Smallest clearance, distance from the target at the end, and the largest value of each flag.
     """
     n, plant, controller = len(s), WheeledCart(), CartController(obstacles=len(s.obstacles))
-    rates, law = traced(plant).rates.map(n), traced(controller).outputs.map(n)
+    rates, law = recording_of(plant).rates.map(n), recording_of(controller).outputs.map(n)
     tp, tc = plant.table, controller.table
     _, x, _, u, p = plant.start({"front.speed_start": 0.0})
     x, u, p = (np.tile(v[:, None], n) for v in (x, u, p))

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from helpers.trees import matrix
-from mechfmu.multibody.tree import Joint, Tree
+from mechfmu.multibody.tree import BodyTree, Joint
 
 _X, _Y, _Z = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ
 SEQUENCES = {
@@ -46,7 +46,7 @@ class Solved:
 class PinocchioTree:
     """The tree on a base that stands still, or that is led by a joint without mass."""
 
-    def __init__(self, tree: Tree, gravity: np.ndarray, led: bool = False):
+    def __init__(self, tree: BodyTree, gravity: np.ndarray, led: bool = False):
         self.tree, self.led, self.quaternions = tree, led, []
         model = self.model = pin.Model()
         model.gravity = pin.Motion(np.asarray(gravity, float), np.zeros(3))

@@ -88,7 +88,7 @@ class Outcome:
 
     @property
     def cell(self) -> str:
-        return "fails" if self.complaint else "exact" if self.error == 0 else f"{self.error:.0e}"
+        return "fails" if self.violation else "exact" if self.error == 0 else f"{self.error:.0e}"
 
 
 def job_for(host: Host, fmu: ImportedFmu) -> Job:
@@ -158,7 +158,7 @@ class Events:
     def cell(self) -> str:
         if self.run is None:
             return "fails"
-        return f"{self.run['events']:.0f} events, {self.run['impact_energy_loss']:.3f} J{' (fails)' if self.complaint else ''}"
+        return f"{self.run['events']:.0f} events, {self.run['impact_energy_loss']:.3f} J{' (fails)' if self.violation else ''}"
 
 
 def rehearse_events(name: str, tolerance: float, fmu: ImportedFmu) -> Events:
@@ -188,7 +188,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
     found = list(outcomes)
     cells = {(o.mechanism, o.host): o.cell for o in found}
     hosts, rows = list(dict.fromkeys(o.host for o in found)), list(dict.fromkeys(o.mechanism for o in found))
-    failed = [f"- {o.mechanism} in {o.host}: {o.complaint}" for o in found if o.complaint]
+    failed = [f"- {o.mechanism} in {o.host}: {o.violation}" for o in found if o.violation]
     grid = _markdown(["mechanism", *hosts], [[row, *(cells.get((row, host), "") for host in hosts)] for row in rows])
     return "\n".join([grid, *(["", *failed] if failed else [])]) + "\n"
 
@@ -198,7 +198,7 @@ def events_table(events: Iterable[Events]) -> str:
     found = list(events)
     cells = {(e.tolerance, e.host): e.cell for e in found}
     hosts, rows = list(dict.fromkeys(e.host for e in found)), list(dict.fromkeys(e.tolerance for e in found))
-    failed = [f"- {e.host} at {e.tolerance:.0e}: {e.complaint}" for e in found if e.complaint]
+    failed = [f"- {e.host} at {e.tolerance:.0e}: {e.violation}" for e in found if e.violation]
     grid = _markdown(
         ["tolerance", *hosts], [[f"{row:.0e}", *(cells.get((row, host), "") for host in hosts)] for row in rows]
     )

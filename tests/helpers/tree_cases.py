@@ -14,7 +14,7 @@ from helpers.paths import GOLDEN_DATA
 from helpers.trees import ANGLES, golden_tree
 from mechfmu.mechanisms.tree.base import TreeMechanism
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.multibody.tree import BodyTree
 from mechfmu.simulation.engines import engine
 
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())
@@ -71,12 +71,12 @@ def at_start(name: str) -> str:
     return f"{word}_start{bracket}{index}"
 
 
-def names(tree: TreeData, words: Mapping[str, list[str]], start: bool = False) -> list[str]:
+def names(tree: BodyTree, words: Mapping[str, list[str]], start: bool = False) -> list[str]:
     """The variables of all joints, in the order of the coordinates or of the rates."""
     return [f"{joint.name}.{at_start(word) if start else word}" for joint in tree.joints for word in words[joint.kind]]
 
 
-def start_of(tree: TreeData, q: np.ndarray, v: np.ndarray, tau: np.ndarray | None = None) -> dict[str, float]:
+def start_of(tree: BodyTree, q: np.ndarray, v: np.ndarray, tau: np.ndarray | None = None) -> dict[str, float]:
     """Start values and inputs that put a mechanism into a state."""
     tau = np.zeros(len(v)) if tau is None else tau
     found = dict(zip(names(tree, COORDINATES, start=True), np.asarray(q, float).tolist(), strict=True))
@@ -90,7 +90,7 @@ def load_of(force: np.ndarray, moment: np.ndarray) -> dict[str, float]:
     return {f"tip.{what}_{a}": float(vector[i]) for what, vector in loads.items() for i, a in enumerate(XYZ)}
 
 
-def wrench_names(tree: TreeData) -> list[str]:
+def wrench_names(tree: BodyTree) -> list[str]:
     """Force and moment of every joint that can move, joint after joint."""
     moving = [joint.name for joint in tree.joints if RATES[joint.kind]]
     return [f"{name}.{what}_{a}" for name in moving for what in ("force", "moment") for a in XYZ]
@@ -99,7 +99,7 @@ def wrench_names(tree: TreeData) -> list[str]:
 # --- mechanisms, evaluated --------------------------------------------------------------------------------------------------
 
 
-def mechanism_of(tree: TreeData, **options: str) -> Tree:
+def mechanism_of(tree: BodyTree, **options: str) -> Tree:
     return Tree(model=tree.to_json(), **options)
 
 
@@ -163,22 +163,22 @@ def rate_along(point: Point, outputs: list[str], step: float = 2e-4) -> np.ndarr
 # --- trees ------------------------------------------------------------------------------------------------------------------
 
 
-def named_for_fmu(tree: TreeData) -> TreeData:
+def named_for_fmu(tree: BodyTree) -> BodyTree:
     """The same tree with names that are identifiers."""
     bodies = tuple(replace(b, name=b.name.replace(" ", "_")) for b in tree.bodies)
     joints = (
         replace(j, **{part: getattr(j, part).replace(" ", "_") for part in ("name", "child", "parent")})
         for j in tree.joints
     )
-    return TreeData(tree.name, bodies, tuple(joints))
+    return BodyTree(tree.name, bodies, tuple(joints))
 
 
-def golden_arm(variant: str, quaternions: bool) -> TreeData:
+def golden_arm(variant: str, quaternions: bool) -> BodyTree:
     tree = golden_tree(ARM["variants"][variant]["model"], quaternions)
     return replace(named_for_fmu(tree), name=f"{variant}_{'quaternion' if quaternions else 'euler'}")
 
 
-def golden_random_tree(name: str) -> TreeData:
+def golden_random_tree(name: str) -> BodyTree:
     return replace(named_for_fmu(golden_tree(GOLDEN_TREES[name]["model"])), name=name)
 
 

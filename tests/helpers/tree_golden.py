@@ -10,7 +10,7 @@ from helpers.chains import off_by
 from helpers.tolerances import GOLDEN, GOLDEN_ENERGY, GOLDEN_MOMENTUM, GOLDEN_Q, GOLDEN_V, NORM
 from helpers.tree_cases import ACCELERATIONS, ARM, XYZ, matrix_of, names, start_of, wrench_names
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
-from mechfmu.multibody.tree import Tree
+from mechfmu.multibody.tree import BodyTree
 
 FORMS = ("quaternion", "euler")
 MOUNTING = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # Rx(-90 degrees), of both spherical joints
@@ -49,7 +49,7 @@ def zxz(angles: np.ndarray) -> np.ndarray:
     )
 
 
-def assert_golden(found: Any, tree: Tree, data: dict) -> None:
+def assert_golden(found: Any, tree: BodyTree, data: dict) -> None:
     """Joint loads and energies."""
     assert off_by(found.get(*wrench_names(tree)), np.ravel(data["joint_wrench"])) < GOLDEN
     assert off_by(found.get("energy.kinetic", "energy.potential"), data["energy"]) < GOLDEN

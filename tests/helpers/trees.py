@@ -9,7 +9,7 @@ import numpy as np
 
 from mechfmu.mechanisms.spherical_arm.wittenburg import Base
 from mechfmu.multibody.separate_bodies import Bodies, Frame, forward_dynamics
-from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 ANGLES = ("euler_zxz", "cardan_xyz", "cardan_zyx")
 ROTATIONAL = ("revolute", "universal", *ANGLES, "spherical")
@@ -25,7 +25,7 @@ def matrix(J: Sequence[float]) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def parameters(tree: Tree) -> Bodies:
+def parameters(tree: BodyTree) -> Bodies:
     """Masses, mass centres and inertias in the bodies' own axes."""
     return Bodies(
         np.array([b.mass for b in tree.bodies]),
@@ -34,7 +34,7 @@ def parameters(tree: Tree) -> Bodies:
     )
 
 
-def golden_tree(model: dict, quaternions: bool = False) -> Tree:
+def golden_tree(model: dict, quaternions: bool = False) -> BodyTree:
     """The tree of a golden model. There a body's axes stand in its mass centre; here in its inboard joint, parallel to the child side of it (Gc).
 
     With `quaternions`, as in the golden quaternion_form: quaternions in place of angles, from child to parent, with the mount Gp in them.
@@ -55,7 +55,7 @@ def golden_tree(model: dict, quaternions: bool = False) -> Tree:
         joints.append(
             Joint(f"joint {k}", kind, f"body {k}", parent_name, tuple(position), tuple(rotation.ravel()), axis)
         )
-    tree = Tree("golden", tuple(bodies), tuple(joints))
+    tree = BodyTree("golden", tuple(bodies), tuple(joints))
     tree.check()
     return tree
 
@@ -71,7 +71,7 @@ def random_tree(
     kinds: Sequence[str],
     parents: Sequence[int] | None = None,
     coordinate_axes: bool = False,
-) -> Tree:
+) -> BodyTree:
     """One joint of each of these kinds, hung on a random body before it or on the base (or on `parents`, counted from 1; 0: the base)."""
     bodies, joints = [], []
     for k, kind in enumerate(kinds, start=1):
@@ -84,7 +84,7 @@ def random_tree(
         )
         where = tuple(random.uniform(-0.5, 0.5, 3)), tuple(random_rotation(random).ravel()), tuple(axis)
         joints.append(Joint(f"j{k}", kind, f"b{k}", f"b{parent}" if parent else "", *where))
-    tree = Tree("random", tuple(bodies), tuple(joints))
+    tree = BodyTree("random", tuple(bodies), tuple(joints))
     tree.check()
     return tree
 
@@ -101,7 +101,7 @@ class TreeState:
     gravity: np.ndarray
 
 
-def random_state(random: np.random.Generator, tree: Tree) -> TreeState:
+def random_state(random: np.random.Generator, tree: BodyTree) -> TreeState:
     """Everything moves; second angles stay away from where Euler and Cardan angles are singular."""
     q: list[float] = []
     for joint in tree.joints:
@@ -135,7 +135,7 @@ class SeparateBodies:
     omegad: np.ndarray
 
 
-def separate_bodies(tree: Tree, state: TreeState) -> SeparateBodies:
+def separate_bodies(tree: BodyTree, state: TreeState) -> SeparateBodies:
     """The same case through multibody/separate_bodies.py, which works in the axes of the frames and takes loads about their origins."""
     frames, frame_of, turns = tree.frames()
     own = parameters(tree)

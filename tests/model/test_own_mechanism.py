@@ -170,8 +170,8 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
     "missing arguments": ("def outputs(self, t: Array, ", "def outputs(self, ", "def outputs", "must be outputs(self, t, x, d, u, p)"),
     "a syntax error": ("/ p.J  #", "/ p.J)  #", "/ p.J)", "unmatched ')': `dw = "),
     "a missing comma": ("above=0.0),\n", "above=0.0)\n", "motor.resistance", "invalid syntax. Perhaps you forgot a comma?"),
-    "a misspelt import": ("import Row", "import Rwo", "import Rwo", "table has no Rwo; did you mean Row?"),
-    "an absolute import": ("from ..table", "from table", "from table", "No module named 'table': write `from ..table import ...`, with the dots"),
+    "a misspelt import": ("Mechanism, Row", "Mechanism, Rwo", "Rwo", "model has no Rwo; did you mean Row?"),
+    "an absolute import": ("from ...model", "from model", "from model", "No module named 'model': write `from ...model import ...`, with the dots"),
     "no class": ("(Mechanism)", "", "A pendulum on the", "there is no class derived from Mechanism: one is needed"),
     "another key": ('key = "motor', 'key = "moter', "class Motor", 'key = "moter_pendulum": must be the name of the folder, "motor_pendulum"'),
     "no title": ("    title =", "    titel =", "class Motor", "class MotorPendulum has no title: write title = "),
@@ -212,7 +212,7 @@ def test_traceback_shows_the_rest(write: Write, capsys: pytest.CaptureFixture[st
 
 def test_a_fault_of_the_package_is_not_blamed_on_the_mechanism(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("", "")
-    monkeypatch.setattr("mechfmu.codegen.recording.Traced._record", lambda *_: 1 / 0)
+    monkeypatch.setattr("mechfmu.codegen.recording.Recording._record", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["build", KEY])
 

@@ -39,7 +39,7 @@ from helpers.trees import parameters, random_state, random_tree, rows, world_axe
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.multibody.inverse_dynamics import inverse_dynamics
 from mechfmu.multibody.separate_bodies import Bodies, forward_dynamics
-from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import Result
 
 some_trees = st.tuples(
@@ -180,7 +180,7 @@ def test_a_base_that_turns_is_a_turntable(seed: int) -> None:
         Joint("turn", "revolute", "table"),
         *(Joint(**{**vars(j), "parent": j.parent or "table"}) for j in tree.joints),
     ]
-    on_table = Tree("on a table", (table, *tree.bodies), tuple(joints))
+    on_table = BodyTree("on a table", (table, *tree.bodies), tuple(joints))
 
     def with_drive(torque: float) -> Point:
         start = start_of(on_table, np.append(angle, state.q), np.append(rate, state.v), np.append(torque, state.tau))
@@ -280,7 +280,7 @@ def test_both_state_forms_give_the_same_motion() -> None:
 
 def test_a_free_body_keeps_its_momentum() -> None:
     com, inertia = np.array([0.1, -0.2, 0.3]), (0.3, 0.5, 0.6, 0.02, -0.03, 0.01)
-    tree = Tree("stone", (Body("stone", 2.0, tuple(com), inertia),), (Joint("fly", "free", "stone"),))
+    tree = BodyTree("stone", (Body("stone", 2.0, tuple(com), inertia),), (Joint("fly", "free", "stone"),))
     start = {"gravity": 0.0, "fly.speed_start[1]": 1.0, "fly.speed_start[2]": -0.5} | {
         f"fly.rate_start[{k}]": w for k, w in enumerate((1.0, 2.0, -0.7), start=1)
     }

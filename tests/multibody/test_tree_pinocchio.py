@@ -12,7 +12,7 @@ from helpers.pinocchio_tree import PinocchioTree
 from helpers.tolerances import ENGINES, IDENTITY, OTHER_CODE
 from helpers.tree_cases import ACCELERATIONS, KINDS, XYZ, Point, load_of, mechanism_of, names, start_of, wrench_names
 from helpers.trees import TreeState, random_state, random_tree
-from mechfmu.multibody.tree import Tree
+from mechfmu.multibody.tree import BodyTree
 from mechfmu.simulation.engines import NAMES
 
 MOVING = [kind for kind in KINDS if kind != "fixed"]
@@ -29,14 +29,14 @@ often = settings(max_examples=40, deadline=None, derandomize=True)
 
 def case_of(
     kinds: list[str] | tuple[str, ...], seed: int, coordinate_axes: bool
-) -> tuple[Tree, TreeState, np.ndarray, np.ndarray]:
+) -> tuple[BodyTree, TreeState, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     tree = random_tree(random, kinds, coordinate_axes=coordinate_axes)
     return tree, random_state(random, tree), random.uniform(-5.0, 5.0, 3), random.uniform(-2.0, 2.0, 3)
 
 
 def assert_as_pinocchio(
-    tree: Tree, state: TreeState, force: np.ndarray, moment: np.ndarray, engine: str = "numpy"
+    tree: BodyTree, state: TreeState, force: np.ndarray, moment: np.ndarray, engine: str = "numpy"
 ) -> None:
     start = start_of(tree, state.q, state.v, state.tau) | load_of(force, moment)
     found = Point(mechanism_of(tree), start, engine=engine)

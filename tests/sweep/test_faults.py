@@ -27,7 +27,7 @@ from mechfmu.model import UserError
 from mechfmu.simulation import compiled, instance
 from mechfmu.simulation.engines import make_instance
 from mechfmu.simulation.integration import EVALUATION_LIMIT, IntegrationError
-from mechfmu.simulation.result import Result, Shown
+from mechfmu.simulation.result import DisplayUnit, Result
 
 LIBRARY = bytes(range(256)) * 20
 
@@ -97,7 +97,7 @@ def full_disk(room: int) -> Iterator[None]:
 )
 def test_an_older_file_survives_a_full_disk(tmp_path: Path, name: str) -> None:
     t = np.linspace(0, 1, 2000)
-    result = Result("a", t, {"x": np.random.default_rng(0).normal(size=2000)}, {"x": Shown("m")})
+    result = Result("a", t, {"x": np.random.default_rng(0).normal(size=2000)}, {"x": DisplayUnit("m")})
     linear = linearize(LinkChain(links=20), {"gravity": 0.0})
     file = tmp_path / name
     file.write_text("the old one")

@@ -28,11 +28,10 @@ from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
 from mechfmu.model.drawing import Drawing, Solid, floor, overlaid
-from mechfmu.multibody.tree import Body, Joint
-from mechfmu.multibody.tree import Tree as TreeData
-from mechfmu.simulation.result import Result, Shown
+from mechfmu.multibody.tree import Body, BodyTree, Joint
+from mechfmu.simulation.result import DisplayUnit, Result
 from mechfmu.view.player import FRAMES_AT_MOST, mesh, player_page
-from mechfmu.view.plot import COLOURS, least_range, not_drawn
+from mechfmu.view.plot import COLOURS, least_range, signals_without_plot
 
 DIFFERENCE = 1e-4  # relative error of a central difference over these steps
 
@@ -307,7 +306,7 @@ def test_shapes_travel_with_the_model(tmp_path: Path) -> None:
         ("boom", "cylinder"),
         ("load", "sphere"),
     ]  # boom: its mesh is not seen
-    assert TreeData.from_json(tree.to_json()) == tree
+    assert BodyTree.from_json(tree.to_json()) == tree
     assert "shapes" not in dataclasses.replace(tree, shapes=()).to_json()
 
 
@@ -360,7 +359,7 @@ def test_motors_of_a_tree_do_its_work() -> None:
     """Forces along slides and moments about turns, in world axes, times the body's own velocity: the work that the mechanism counts."""
     for kind in ("free", "universal", "cylindrical"):
         tree = Tree(
-            model=TreeData(
+            model=BodyTree(
                 "t",
                 (Body("b", 2.0, (0.1, 0.2, 0.0), (0.1, 0.2, 0.15, 0, 0, 0)),),
                 (Joint("j", kind, "b", axis=(1.0, 2.0, 2.0)),),
@@ -464,7 +463,7 @@ def test_a_panel_that_is_constant_but_for_rounding_looks_constant(tmp_path: Path
     result = dataclasses.replace(
         chain(),
         signals={"flat": 40.0 + noise, "low": 40.0 + 1e-3 * chain().t},
-        shown=dict.fromkeys(("flat", "low"), Shown("J")),
+        shown=dict.fromkeys(("flat", "low"), DisplayUnit("J")),
     )
     figure = result.plot(["flat"], tmp_path / "flat.png")
     low, high = figure.axes[0].get_ylim()
@@ -479,13 +478,13 @@ def test_a_panel_that_is_constant_but_for_rounding_looks_constant(tmp_path: Path
 
 
 def test_what_a_plot_leaves_out_is_told(tmp_path: Path) -> None:
-    missing = not_drawn(chain())
+    missing = signals_without_plot(chain())
     figure = chain().plot(file=tmp_path / "some.svg")
     drawn = [line.get_label() for axes in figure.axes for line in axes.lines]
     assert missing and set(drawn) | set(missing) == set(chain().names)
     assert figure.axes[0].get_title() == f"LinkChain ({len(drawn)} of {len(chain().names)} signals)"
     everything = chain().plot(chain().names, tmp_path / "all.svg")
-    assert not not_drawn(chain(), chain().names) and sum(len(axes.lines) for axes in everything.axes) == len(
+    assert not signals_without_plot(chain(), chain().names) and sum(len(axes.lines) for axes in everything.axes) == len(
         chain().names
     )
 

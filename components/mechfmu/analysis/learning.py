@@ -13,9 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..model import UserError, near
+from ..model import UserError, did_you_mean
 from ..simulation.result import Result
-from ..simulation.simulate import constants_of, read_description, seen_mechanism, shown_as, start_value, times
+from ..simulation.simulate import (
+    constants_of,
+    display_unit_of,
+    drawable_mechanism,
+    read_description,
+    start_value,
+    times,
+)
 from ..sweep.runner import Runner
 
 try:
@@ -49,7 +56,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self._start = dict(start or {})
         for name in (*actions, *observations, *self._start):
             if name not in variables:
-                raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+                raise UserError(f"{Path(fmu).name} has no variable {name}{did_you_mean(name, variables)}")
         for name in (*actions, *observations):
             wanted = "input" if name in actions else "output"
             if variables[name].causality != wanted or variables[name].type != "Real":
@@ -130,14 +137,14 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             {v.name: c for v, c in zip(self._recorded, columns, strict=True) if v.causality == kind}
             for kind in ("output", "input")
         )
-        shown = {v.name: shown_as(v, self._description) for v in self._recorded}
+        shown = {v.name: display_unit_of(v, self._description) for v in self._recorded}
         return Result(
             self._description.modelName,
             t,
             signals,
             shown,
             constants_of(self._description, self._drawn),
-            seen_mechanism(self._fmu),
+            drawable_mechanism(self._fmu),
             inputs,
         )
 

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.linalg import eig
 from scipy.optimize import least_squares
 
-from ..atomic_file import whole
-from ..codegen.recording import ARGUMENTS, traced
-from ..model import Mechanism, UserError, near
+from ..atomic_file import atomic_write
+from ..codegen.recording import ARGUMENTS, recording_of
+from ..model import Mechanism, UserError, did_you_mean
 from ..model.units import per_second
 from ..simulation.engines import engine
 
@@ -52,7 +52,7 @@ AT_REST = 1e-9  # the largest rate of an equilibrium, relative to the largest on
 
 
 @dataclass(frozen=True)
-class Point:
+class OperatingPoint:
     """Where a mechanism is: all arguments of its functions."""
 
     t: float
@@ -87,7 +87,7 @@ class Linear:
     u0: np.ndarray
     y0: np.ndarray
     dx0: np.ndarray  # rates at the point: zero in an equilibrium
-    point: Point = field(repr=False)
+    point: OperatingPoint = field(repr=False)
     projection: np.ndarray | None = field(
         default=None, repr=False
     )  # derivative of the projection onto the constraints by the states
@@ -144,7 +144,7 @@ class Linear:
         names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
         if path.suffix not in (".npz", ".mat", ".json"):
             raise UserError(f"cannot write {path}: the file must end in .npz, .mat or .json")
-        with whole(path) as target:
+        with atomic_write(path) as target:
             if path.suffix == ".npz":
                 arrays: dict[str, Any] = {**matrices, **{k: np.array(v) for k, v in names.items()}}
                 np.savez(target, **arrays)
@@ -157,16 +157,19 @@ class Linear:
         return path
 
 
-def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> Point:
+def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> OperatingPoint:
     """Where a simulation with these start values begins."""
     t, x, d, u, p = mechanism.start(start)
-    return Point(
+    return OperatingPoint(
         float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float)
     )
 
 
 def linearize(
-    mechanism: Mechanism, start: Mapping[str, Any] | None = None, point: Point | None = None, energies: bool = False
+    mechanism: Mechanism,
+    start: Mapping[str, Any] | None = None,
+    point: OperatingPoint | None = None,
+    energies: bool = False,
 ) -> Linear:
     """The mechanism linearised where it starts, or at another point (of `trim`, for instance).
 
@@ -198,7 +201,7 @@ def linearize(
     )
 
 
-def _warn_of_motion(mechanism: Mechanism, at: Point) -> None:
+def _warn_of_motion(mechanism: Mechanism, at: OperatingPoint) -> None:
     """A warning where states change on which rates depend: the linear model then holds for a moment only."""
     rates = np.abs(engine("casadi", mechanism).rates(at.t, at.x, at.d, at.u, at.p)) * _states_that_matter(mechanism)
     if rates.size and rates.max() > MOVES:
@@ -214,11 +217,11 @@ def _warn_of_motion(mechanism: Mechanism, at: Point) -> None:
 def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:
     for name in chosen or ():
         if name not in known:
-            raise UserError(f"the linear system has no {name}{near(name, known)}")
+            raise UserError(f"the linear system has no {name}{did_you_mean(name, known)}")
     return list(range(len(known))) if chosen is None else [known.index(name) for name in chosen]
 
 
-def _jacobians(mechanism: Mechanism, at: Point) -> list[np.ndarray]:
+def _jacobians(mechanism: Mechanism, at: OperatingPoint) -> list[np.ndarray]:
     """A, B, C, D, and the derivative of the projection by the states."""
     arguments = [getattr(at, name) for name in ARGUMENTS]
     return [np.array(f(*arguments)) for f in _jacobian_functions(type(mechanism), tuple(mechanism.options.items()))]
@@ -226,7 +229,7 @@ def _jacobians(mechanism: Mechanism, at: Point) -> list[np.ndarray]:
 
 @lru_cache(maxsize=16)
 def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> list[casadi.Function]:
-    graphs = traced(mechanism_type(**dict(options)))
+    graphs = recording_of(mechanism_type(**dict(options)))
     functions = []
     for graph in (graphs.rates, graphs.outputs):
         symbols = {name: casadi.SX.sym(name, graph.sparsity_in(i)) for i, name in enumerate(ARGUMENTS)}
@@ -241,7 +244,7 @@ def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[st
 
 def trim(
     mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()
-) -> Point:
+) -> OperatingPoint:
     """An equilibrium near the start: all rates zero but those of energies, which only count. UserError when none is found.
 
     free    inputs whose values are sought, too;    hold    states that keep their start values
@@ -255,7 +258,7 @@ def trim(
     for names, known, what in ((free, inputs, "input"), (hold, states, "state")):
         for name in names:
             if name not in known:
-                raise UserError(f"{mechanism.key} has no {what} {name}{near(name, known)}")
+                raise UserError(f"{mechanism.key} has no {what} {name}{did_you_mean(name, known)}")
         places.append([known[name] for name in names])
     matter = _states_that_matter(mechanism)
     searched = [i for i in range(table.x.size) if matter[i] and i not in places[1]]
@@ -263,10 +266,10 @@ def trim(
         [1.0 if not s.name.startswith("energy.") else 0.0 for s in table.of("state")]
     )  # a motor that holds a load takes in energy, and nothing moves
 
-    def point(z: np.ndarray) -> Point:
+    def point(z: np.ndarray) -> OperatingPoint:
         x, u = at.x.copy(), at.u.copy()
         x[searched], u[places[0]] = z[: len(searched)], z[len(searched) :]
-        return Point(at.t, x, at.d, u, at.p)
+        return OperatingPoint(at.t, x, at.d, u, at.p)
 
     def residual(z: np.ndarray) -> np.ndarray:
         q = point(z)
@@ -313,13 +316,13 @@ def _states_that_matter(mechanism: Mechanism) -> np.ndarray:
     return np.any(pattern[0] != 0, axis=0) | np.any((pattern[1] != 0) != np.eye(len(pattern[1])).astype(bool), axis=0)
 
 
-def values_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
+def values_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
     """The states and inputs of a point by name."""
     states = {s.name: float(v) for s, v in zip(mechanism.table.of("state"), point.x, strict=True)}
     return states | _inputs(mechanism, point)
 
 
-def start_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
+def start_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
     """The parameters and inputs with which a simulation starts at a point: hip.y_start for the state hip.y, and so on."""
     parameters = {s.name for s in mechanism.table.of("parameter")}
     found: dict[str, float] = {}
@@ -329,5 +332,5 @@ def start_at(mechanism: Mechanism, point: Point) -> dict[str, float]:
     return found | _inputs(mechanism, point)
 
 
-def _inputs(mechanism: Mechanism, point: Point) -> dict[str, float]:
+def _inputs(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
     return {s.name: float(v) for s, v in zip(mechanism.table.of("input"), point.u, strict=True)}

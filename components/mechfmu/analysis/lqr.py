@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import block_diag, expm, solve_continuous_are, solve_discrete_are
 
 from ..mechanisms import make
-from ..model import Mechanism, UserError, near
+from ..model import Mechanism, UserError, did_you_mean
 from ..simulation.controller import check_period
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _refuse_lasting(linear: Linear, q: np.ndarray) -> None:
 def _refuse_unknown(what: str, given: Mapping[str, Any], known: Sequence[str], kind: str) -> None:
     for name in given:
         if name not in known:
-            raise UserError(f"{what}: the linear system has no {kind} {name}{near(str(name), known)}")
+            raise UserError(f"{what}: the linear system has no {kind} {name}{did_you_mean(str(name), known)}")
 
 
 def _weights(what: str, given: Weights, names: Sequence[str], kind: str, missing: float | None) -> np.ndarray:

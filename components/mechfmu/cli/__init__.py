@@ -23,7 +23,7 @@ from rich.tree import Tree as RichTree
 
 from .. import __version__, mechanisms
 from ..mechanisms.tree.base import TreeMechanism
-from ..model import Mechanism, UserError, near
+from ..model import Mechanism, UserError, did_you_mean
 from ..model.units import in_unit, unit
 from .progress import Talk
 
@@ -50,16 +50,16 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         self.error(
-            f"unrecognized arguments: {' '.join(unknown)}{near(unknown[0].partition('=')[0], self._option_string_actions)}"
+            f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown[0].partition('=')[0], self._option_string_actions)}"
         )
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.dest == "command" and value not in (action.choices or ()):
-            self.error(f"there is no command {value}{near(value, action.choices)}")
+            self.error(f"there is no command {value}{did_you_mean(value, action.choices)}")
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(
                 action,
-                f"there is no {value}{near(value, action.choices)} (choose from {', '.join(map(str, action.choices))})",
+                f"there is no {value}{did_you_mean(value, action.choices)} (choose from {', '.join(map(str, action.choices))})",
             )
 
 
@@ -556,9 +556,9 @@ def _rules(prefix: str, line: argparse.Namespace) -> list[str]:
 
 
 def _ready(prefix: str, line: argparse.Namespace) -> list[str]:
-    from ..cosim.builtin import READY
+    from ..cosim.builtin import BUILTIN
 
-    return list(READY)
+    return list(BUILTIN)
 
 
 def run_list(options: argparse.Namespace) -> None:
@@ -769,7 +769,7 @@ def run_check(options: argparse.Namespace) -> int:
     ids = [r.id for r in RULES]
     for id in (*chosen["only"], *chosen["skip"]):
         if id.upper() not in (*ids, "S", "D"):
-            raise UserError(f"there is no rule {id}{near(id.upper(), ids)} (mechfmu check --rules lists them)")
+            raise UserError(f"there is no rule {id}{did_you_mean(id.upper(), ids)} (mechfmu check --rules lists them)")
     if options.timeout <= 0 or options.random < 0 or options.jobs < 0:
         raise UserError("--timeout must be greater than 0, --random and --jobs not negative")
     for file in options.fmu:
@@ -795,9 +795,9 @@ def run_check(options: argparse.Namespace) -> int:
         options.html: lambda: as_html.to_html(reports, __version__).encode(),
     }
     for file in filter(None, contents):
-        from ..atomic_file import whole
+        from ..atomic_file import atomic_write
 
-        with whole(Path(file)) as target:
+        with atomic_write(Path(file)) as target:
             target.write_bytes(contents[file]())
         OUT.print(f"wrote {file}", soft_wrap=True, highlight=False, markup=False)
     return max(r.exit_status for r in reports)
@@ -812,7 +812,7 @@ def run_simulate(options: argparse.Namespace) -> None:
     outputs = [v.name for v in description.modelVariables if v.causality == "output"]
     for name in signals or ():
         if name not in outputs:
-            raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+            raise UserError(f"there is no output {name} to plot{did_you_mean(name, outputs)}")
     experiment = description.defaultExperiment
     stop = (
         options.stop
@@ -864,7 +864,7 @@ def run_cosim(options: argparse.Namespace) -> None:
     ]
     for name in signals or ():
         if name not in outputs:
-            raise UserError(f"there is no output {name} to plot{near(name, outputs)}")
+            raise UserError(f"there is no output {name} to plot{did_you_mean(name, outputs)}")
     inputs = None
     if options.input:
         at = read_input_table(options.input)
@@ -876,7 +876,7 @@ def run_cosim(options: argparse.Namespace) -> None:
         ]
         for name in at:
             if name != "time" and name not in free:
-                raise UserError(f"{options.input}: {name} is not an input{near(name, free)}")
+                raise UserError(f"{options.input}: {name} is not an input{did_you_mean(name, free)}")
         inputs = {name: (at["time"], values) for name, values in at.items() if name != "time"}
     with TALK.bar(system.name, options.stop or system.stop_time, "s") as advance:
         paced = advance if options.realtime is None else pace(options.realtime, advance)
@@ -918,28 +918,28 @@ def _signals(options: argparse.Namespace) -> list[str] | None:
 
 def _refuse_files(options: argparse.Namespace) -> None:
     """UserError when a result could not be written, before it is computed."""
-    from ..simulation.result import refuse_table
+    from ..simulation.result import check_table_file
 
     if options.output:
-        refuse_table(options.output)
+        check_table_file(options.output)
     for file in (options.output, options.plot, options.animate):
         _refuse_unwritable(file)
     if options.plot and not options.plot.endswith(PICTURES):
         raise UserError(f"cannot draw into {options.plot}: the file must end in {' or '.join(PICTURES)}")
     if options.animate:
-        from ..view.animate import refuse_film
+        from ..view.animate import check_film_file
 
-        refuse_film(options.animate)
+        check_film_file(options.animate)
 
 
 def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str] | None) -> None:
     if options.output:
         result.save(options.output)
     if options.plot:
-        from ..view.plot import not_drawn
+        from ..view.plot import signals_without_plot
 
         result.plot(signals, options.plot)
-        if missing := not_drawn(result, signals):
+        if missing := signals_without_plot(result, signals):
             names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
             TALK.tell(f"{_counted(len(missing), 'signal')} not drawn: {names}; choose with --signals")
     if options.animate:
@@ -951,12 +951,12 @@ def _write_files(result: Any, options: argparse.Namespace, signals: Sequence[str
 def _new_system(options: argparse.Namespace) -> None:
     from tempfile import TemporaryDirectory
 
-    from ..cosim.builtin import READY, build_ready
+    from ..cosim.builtin import BUILTIN, build_builtin
     from ..cosim.system import System, joined
 
     if options.ready == "?":
         table = Table("ready system", "what it is")
-        for name, ready in READY.items():
+        for name, ready in BUILTIN.items():
             table.add_row(name, ready.title)
         OUT.print(table)
         return
@@ -969,7 +969,7 @@ def _new_system(options: argparse.Namespace) -> None:
     with TemporaryDirectory(prefix="mechfmu-") as folder:
         if options.ready:
             with TALK.working("building") as update:
-                base = build_ready(options.ready, Path(folder), update)
+                base = build_builtin(options.ready, Path(folder), update)
         else:
             base = System(Path(target).stem, pairs(options.fmu, "--fmu"))
         connect: dict[str, list[str]] = {

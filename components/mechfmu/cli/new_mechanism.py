@@ -13,7 +13,7 @@ from ..fmu.archive import make_folder
 from ..model import UserError
 from ..view.icon import draw_icon
 
-HERE = Path(__file__).parent / "skeleton"
+HERE = Path(__file__).parent / "templates"
 
 
 def write_skeleton(key: str, parent: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..atomic_file import whole
+from ..atomic_file import atomic_write
 from ..model import UserError
 from .cache import zig_environment
 from .guarded import run_guarded
@@ -134,7 +134,7 @@ def compile_library(
                 parts.append(part)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
-        with whole(target) as unfinished:  # also when two processes compile the same
+        with atomic_write(target) as unfinished:  # also when two processes compile the same
             unfinished.write_bytes(content)
             unfinished.chmod(0o755)
 

@@ -17,7 +17,7 @@ import casadi
 import numpy as np
 
 from ..model import Mechanism
-from ..model.block_boundaries import milestones
+from ..model.block_boundaries import recorded_boundaries
 from ..model.errors import Mistake, explained
 from ..model.variables import Layout
 
@@ -61,7 +61,7 @@ def conversions_refused() -> Iterator[None]:
             setattr(casadi.SX, name, before[name])
 
 
-class Traced:
+class Recording:
     """The recorded functions of one mechanism. Inputs are always (t, x, d, u, p), outputs one vector per result."""
 
     def __init__(self, mechanism: Mechanism):
@@ -75,10 +75,10 @@ class Traced:
             running = (t, x, d, u, p)
             state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
             self.initial = self._recorded(m.initial, (p,), state, discrete)
-            with milestones() as on_the_way:
+            with recorded_boundaries() as on_the_way:
                 self.rates = self._recorded(m.rates, running, state)
             self._milestones = {"rates": on_the_way}
-            with milestones() as on_the_way:
+            with recorded_boundaries() as on_the_way:
                 self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
             self._milestones["outputs"] = on_the_way
             self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
@@ -171,11 +171,11 @@ def has_nan(graph: casadi.Function) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _traced(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Traced:
-    return Traced(mechanism_type(**dict(options)))
+def _traced(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
+    return Recording(mechanism_type(**dict(options)))
 
 
-def traced(mechanism: Mechanism) -> Traced:
+def recording_of(mechanism: Mechanism) -> Recording:
     """The recorded functions; mechanisms of one kind with equal options share them."""
     return _traced(type(mechanism), tuple(mechanism.options.items()))
 
@@ -184,7 +184,7 @@ class CasadiEngine:
     """Evaluates the recorded functions through fixed buffers (no allocation by CasADi)."""
 
     def __init__(self, mechanism: Mechanism):
-        graphs = traced(mechanism)
+        graphs = recording_of(mechanism)
         self._initial = _Evaluator(graphs.initial)
         self._rates = _Evaluator(graphs.rates)
         self._outputs = _Evaluator(graphs.outputs)

@@ -11,8 +11,8 @@ from ..fmu.archive import make_folder
 from ..fmu.build import build
 from ..mechanisms import make
 from ..mechanisms.exoskeleton.posture import posture_angles
-from ..model import Mechanism, UserError, near
-from ..multibody.tree import Body, Joint, Tree
+from ..model import Mechanism, UserError, did_you_mean
+from ..multibody.tree import Body, BodyTree, Joint
 from .system import System, joined
 
 UPRIGHT = (
@@ -41,7 +41,7 @@ class Ready:
     step: float = 0.01
 
 
-def chain_as_tree(links: int, length: float, mass: float) -> Tree:
+def chain_as_tree(links: int, length: float, mass: float) -> BodyTree:
     """The default chain of so many rods, as a tree whose joints have the chain's names: the model its controller computes with."""
     l, m = length / links, mass / links
     bodies = tuple(
@@ -52,7 +52,7 @@ def chain_as_tree(links: int, length: float, mass: float) -> Tree:
     others = (
         Joint(f"joint[{k}]", "revolute", f"link[{k}]", f"link[{k - 1}]", (l, 0.0, 0.0)) for k in range(2, links + 1)
     )
-    return Tree("chain", bodies, (first, *others))
+    return BodyTree("chain", bodies, (first, *others))
 
 
 def chain_parts() -> dict[str, Mechanism]:
@@ -129,7 +129,7 @@ def walk_values() -> dict[str, Any]:
     return angles | stands | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
 
 
-READY = {
+BUILTIN = {
     "figure2": Ready(
         "a cart steered to a moving target around two moving obstacles",
         cart_parts,
@@ -175,13 +175,15 @@ READY = {
 }
 
 
-def build_ready(
+def build_builtin(
     name: str, folder: Path, progress: Callable[[str], None] = lambda text: None, platforms: Sequence[str] | None = None
 ) -> System:
     """Build the native FMUs of a ready system into `folder`."""
-    if name not in READY:
-        raise UserError(f"there is no ready system {name}{near(name, READY)}; there are: {', '.join(READY)}")
-    ready = READY[name]
+    if name not in BUILTIN:
+        raise UserError(
+            f"there is no ready system {name}{did_you_mean(name, BUILTIN)}; there are: {', '.join(BUILTIN)}"
+        )
+    ready = BUILTIN[name]
     make_folder(folder)
     files = {}
     for part, mechanism in ready.parts().items():

@@ -22,8 +22,8 @@ import numpy as np
 from ..model import UserError
 from ..simulation.flags import first_of_each
 from ..simulation.result import Result
-from ..simulation.scene import Absent, Scene
-from ..simulation.simulate import Input, Progress, over_time, seen_mechanism, shown_as, times
+from ..simulation.scene import MissingMechanism, Scene
+from ..simulation.simulate import Input, Progress, display_unit_of, drawable_mechanism, over_time, times
 from ..simulation.slaves import KINDS, IsolatedSlave, LocalSlave, Origin, Slave
 from ..sweep.runner import is_ours
 from .divergence import PROBED, PROBED_FIRST, Jumps, Probes, StepTooLong, rounded_down
@@ -138,7 +138,7 @@ def result_of(
     system: System, t: Sequence[float], rows: Sequence[np.ndarray], driven: Driven = MappingProxyType({})
 ) -> Result:
     ports = outputs_of(system)
-    how = {str(p): shown_as(system.variable(p), system.descriptions[p.component]) for p in ports}
+    how = {str(p): display_unit_of(system.variable(p), system.descriptions[p.component]) for p in ports}
     signals = dict(zip(map(str, ports), np.array(rows).T, strict=True))
     given = {
         Port(c, v.name): v
@@ -151,8 +151,10 @@ def result_of(
     inputs = {name: np.full(len(t), value) for (name, causality), value in values.items() if causality == "input"}
     inputs |= {str(port): np.array([value(at) for at in t]) for port, value in driven.items()}
     inputs |= {str(c.target): c.factor * signals[str(c.source)] + c.offset for c in system.connections}
-    members = {name: mechanism for name, file in system.fmus.items() if (mechanism := seen_mechanism(file)) is not None}
-    here = {name: mechanism for name, mechanism in members.items() if not isinstance(mechanism, Absent)}
+    members = {
+        name: mechanism for name, file in system.fmus.items() if (mechanism := drawable_mechanism(file)) is not None
+    }
+    here = {name: mechanism for name, mechanism in members.items() if not isinstance(mechanism, MissingMechanism)}
     return Result(system.name, np.array(t), signals, how, constants, Scene(here or members), inputs)
 
 

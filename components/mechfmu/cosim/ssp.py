@@ -20,7 +20,7 @@ from ..fmu.archive import make_folder, write_archive
 from ..model import UserError
 from ..model.units import BASE_UNITS
 from ..simulation.simulate import unit_name
-from .system import Port, System, Unit, conversion
+from .system import Port, SignalUnit, System, conversion
 
 SSD, SSC, SSV, OSP = (
     "http://ssp-standard.org/SSP1/SystemStructureDescription",
@@ -60,7 +60,7 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
     root.set("generationDateAndTime", RELEASED)
     top = add(root, "ssd:System", name=system.name)
     elements = add(top, "ssd:Elements")
-    units: dict[str, Unit] = {}
+    units: dict[str, SignalUnit] = {}
     for component, source in sources.items():
         element = add(
             elements,
@@ -122,7 +122,7 @@ def _add_parameters(element: Any, component: str, values: Mapping[str, Any], sys
         add(add(parameters, "ssv:Parameter", name=name), f"ssv:{kind}", value=text, **({"unit": unit} if unit else {}))
 
 
-def _add_units(root: Any, units: Mapping[str, Unit]) -> None:
+def _add_units(root: Any, units: Mapping[str, SignalUnit]) -> None:
     element = add(root, "ssd:Units")
     for unit in units.values():
         powers = {b: str(e) for b, e in zip(BASE_UNITS, unit.exponents, strict=False) if e}
@@ -268,7 +268,7 @@ class Package:
         try:
             if unit in shown:  # shown value = factor value + offset
                 return (float(value) - float(shown[unit].offset or 0.0)) / float(shown[unit].factor or 1.0)
-            factor, offset = conversion(Unit.of(units[unit]), own)
+            factor, offset = conversion(SignalUnit.of(units[unit]), own)
             return factor * float(value) + offset
         except (KeyError, ValueError):
             raise UserError(f"{self.file}: {name} = {value} {unit}: its unit is {own.name}") from None

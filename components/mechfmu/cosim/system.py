@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fmpy.model_description import ModelDescription, ScalarVariable
 
-from ..model import UserError, near
+from ..model import UserError, did_you_mean
 from ..model.units import BASE_UNITS
 from ..simulation.simulate import read_description, start_value, times, unit_name
 
@@ -154,17 +154,21 @@ class System:
 
     def variable(self, port: Port) -> ScalarVariable:
         if port.component not in self.fmus:
-            raise UserError(f"{port}: there is no FMU {port.component} in the system{near(port.component, self.fmus)}")
+            raise UserError(
+                f"{port}: there is no FMU {port.component} in the system{did_you_mean(port.component, self.fmus)}"
+            )
         try:
             return self.variables[port.component][port.variable]
         except KeyError:
             raise UserError(
-                f"{port.component} has no variable {port.variable}{near(port.variable, self.variables[port.component])}"
+                f"{port.component} has no variable {port.variable}{did_you_mean(port.variable, self.variables[port.component])}"
             ) from None
 
-    def unit(self, port: Port) -> Unit | None:
+    def unit(self, port: Port) -> SignalUnit | None:
         name = unit_name(self.variable(port))
-        return next((Unit.of(u) for u in self.descriptions[port.component].unitDefinitions if u.name == name), None)
+        return next(
+            (SignalUnit.of(u) for u in self.descriptions[port.component].unitDefinitions if u.name == name), None
+        )
 
     @property
     def stop_time(self) -> float:
@@ -227,7 +231,7 @@ def joined(system: System, a: str, b: str) -> dict[str, str]:
     """Connections between two FMUs, both ways, wherever an output of one has the name of an input of the other."""
     for name in (a, b):
         if name not in system.fmus:
-            raise UserError(f"there is no FMU {name} in the system{near(name, system.fmus)}")
+            raise UserError(f"there is no FMU {name} in the system{did_you_mean(name, system.fmus)}")
     found: dict[str, str] = {}
     for source, target in ((a, b), (b, a)):
         inputs = {v.name for v in system.variables[target].values() if v.causality == "input"}
@@ -242,7 +246,7 @@ def joined(system: System, a: str, b: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Unit:
+class SignalUnit:
     """value in base units = factor value + offset."""
 
     name: str
@@ -251,11 +255,11 @@ class Unit:
     offset: float = 0.0
 
     @staticmethod
-    def of(unit: Any) -> Unit:
+    def of(unit: Any) -> SignalUnit:
         base = unit.baseUnit
         if base is None:
-            return Unit(unit.name, ())
-        return Unit(
+            return SignalUnit(unit.name, ())
+        return SignalUnit(
             unit.name,
             tuple(int(getattr(base, b) or 0) for b in BASE_UNITS),
             float(base.factor or 1.0),
@@ -273,7 +277,7 @@ class Unit:
         return not any(self.exponents) and (self.factor, self.offset) == (1.0, 0.0) and self.name != RADIAN
 
 
-def conversion(source: Unit | None, target: Unit | None) -> tuple[float, float]:
+def conversion(source: SignalUnit | None, target: SignalUnit | None) -> tuple[float, float]:
     """factor, offset from one unit to the other; ValueError when they measure different things. To and from a plain number, values pass unchanged."""
     if source is None or target is None or source.is_plain_number or target.is_plain_number:
         return 1.0, 0.0

@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..atomic_file import whole
-from ..model import UserError, near
+from ..atomic_file import atomic_write
+from ..model import UserError, did_you_mean
 
 
 def make_folder(folder: Path) -> None:
@@ -28,12 +28,12 @@ def make_folder(folder: Path) -> None:
 def _near(missing: Path) -> str:
     """A folder beside the missing one whose name is nearly the same."""
     beside = [f.name for f in missing.parent.iterdir() if f.is_dir()]
-    return near(missing.name, beside)
+    return did_you_mean(missing.name, beside)
 
 
 def write_archive(target: Path, contents: Mapping[str, bytes]) -> None:
     """Write a zip file with sorted names and a fixed date."""
-    with whole(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(contents):
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED

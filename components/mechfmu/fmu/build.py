@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..codegen.compiler import PLATFORMS, check_compiler, default_compiler, host_platform
-from ..codegen.recording import traced
+from ..codegen.recording import recording_of
 from ..model import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu
@@ -33,7 +33,7 @@ def build(
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
-    traced(mechanism)  # refuses equations that cannot be recorded, before any work is done
+    recording_of(mechanism)  # refuses equations that cannot be recorded, before any work is done
     mechanism.start(starts)  # refuses parameters that do not fit together
     mechanism.check_drawing(starts)
     targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}

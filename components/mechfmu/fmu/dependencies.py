@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import casadi
 
 from ..codegen.c_code import INPUT, OUTPUT, VALUE, Program
-from ..codegen.recording import ARGUMENTS, traced
+from ..codegen.recording import ARGUMENTS, recording_of
 from ..model import Mechanism
 from ..model.variables import Role, Table
 
@@ -36,7 +36,7 @@ class Dependencies:
 
 
 def dependencies(mechanism: Mechanism) -> Dependencies:
-    graphs, table = traced(mechanism), mechanism.table
+    graphs, table = recording_of(mechanism), mechanism.table
 
     def rows(sets: Sets, knowns: int) -> Rows:
         """The unknowns, when the arguments depend on `sets`."""

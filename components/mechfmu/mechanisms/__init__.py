@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..model.errors import ModelError, UserError, explanation, near, place
+from ..model.errors import ModelError, UserError, did_you_mean, explanation, place
 from ..model.mechanism import Mechanism, check_class
 
 
@@ -21,7 +21,7 @@ def names() -> list[str]:
 def find(key: str) -> type[Mechanism]:
     """The mechanism class of a key."""
     if key not in names():
-        raise UserError(f"there is no mechanism {key}{near(key, names())} (mechanisms: {', '.join(names())})")
+        raise UserError(f"there is no mechanism {key}{did_you_mean(key, names())} (mechanisms: {', '.join(names())})")
     module = _load(key)
     found = [
         c

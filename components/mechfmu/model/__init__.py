@@ -2,7 +2,7 @@
 
 from .errors import ModelError as ModelError
 from .errors import UserError as UserError
-from .errors import near as near
+from .errors import did_you_mean as did_you_mean
 from .mechanism import Array as Array
 from .mechanism import Caution as Caution
 from .mechanism import Mechanism as Mechanism

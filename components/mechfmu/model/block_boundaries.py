@@ -14,7 +14,7 @@ from typing import Any
 _heard: ContextVar[list[Any] | None] = ContextVar("milestones", default=None)
 
 
-def milestone(*values: Any) -> None:
+def block_boundary(*values: Any) -> None:
     """Says that these values (arrays, numbers, lists of them) have been computed."""
     heard = _heard.get()
     if heard is not None:
@@ -22,7 +22,7 @@ def milestone(*values: Any) -> None:
 
 
 @contextmanager
-def milestones() -> Iterator[list[Any]]:
+def recorded_boundaries() -> Iterator[list[Any]]:
     """All milestones passed inside, in order."""
     heard: list[Any] = []
     token = _heard.set(heard)

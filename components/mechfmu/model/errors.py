@@ -36,7 +36,7 @@ class Mistake(ValueError):
         self.function = function
 
 
-def near(name: str, names: Any) -> str:
+def did_you_mean(name: str, names: Any) -> str:
     """A hint at what was probably meant, e.g. "; did you mean joint[1].angle?"."""
     close = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {close[0]}?" if close else ""
@@ -100,25 +100,23 @@ def explanation(error: BaseException) -> str:
     if isinstance(error, NameError):
         return f"{error.name or text} is not defined: a variable of the table is p.{error.name}, x.{error.name} or u.{error.name}; a module needs an import"
     if isinstance(error, ModuleNotFoundError):
-        ours = {file.stem for file in (PACKAGE / "mechanisms").glob("*.py")}
+        ours = {folder.name for folder in PACKAGE.iterdir() if folder.is_dir()}
         cure = (
-            f"write `from ..{error.name} import ...`, with the dots"
-            if error.name in ours
+            f"write `from ...{error.name} import ...`, with the dots"
+            if (error.name or "").split(".")[0] in ours
             else "install it, or correct the name"
         )
         return f"{text}: {cure}"
     if isinstance(error, ImportError) and (wanted := re.match(r"cannot import name '(\w+)' from '([\w.]+)'", text)):
-        return (
-            f"{wanted[2].rpartition('.')[2]} has no {wanted[1]}{near(wanted[1], dir(sys.modules.get(wanted[2], None)))}"
-        )
+        return f"{wanted[2].rpartition('.')[2]} has no {wanted[1]}{did_you_mean(wanted[1], dir(sys.modules.get(wanted[2], None)))}"
     if isinstance(error, AttributeError) and error.name:
         owner = getattr(error.obj, "__name__", type(error.obj).__name__)
-        return f"{owner} has no {error.name}{near(error.name, dir(error.obj))}"
+        return f"{owner} has no {error.name}{did_you_mean(error.name, dir(error.obj))}"
     if isinstance(error, TypeError) and (
         wanted := re.search(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", text)
     ):
-        fields = {"Row": _fields("table", "Row"), "Option": _fields("contract", "Option")}.get(wanted[1], [])
-        return f"{wanted[1]} has no {wanted[2]}{near(wanted[2], fields)}"
+        fields = {"Row": _fields("variables", "Row"), "Option": _fields("mechanism", "Option")}.get(wanted[1], [])
+        return f"{wanted[1]} has no {wanted[2]}{did_you_mean(wanted[2], fields)}"
     if isinstance(error, IndexError) and "too many indices" in text:
         return f"{text}; None and np.newaxis as an index are not followed: use np.reshape"
     if isinstance(error, KeyError):

@@ -30,7 +30,7 @@ import numpy as np
 from .drawing import Drawing, from_strokes
 from .errors import Mistake, explained
 from .errors import UserError as UserError  # mechanisms take it from here
-from .errors import near as near
+from .errors import did_you_mean as did_you_mean
 from .units import in_unit, unit
 from .variables import Row, Scalar, Table
 
@@ -196,7 +196,7 @@ class Mechanism(ABC):
         for scalar, number in self.settings(values or {}):
             (u if scalar.role == "input" else p)[scalar.index] = number
         with explained(type(self)):
-            self.refuse_bad(p)
+            self.check_parameters(p)
             x, d = self.initial(p)
         return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
 
@@ -206,7 +206,7 @@ class Mechanism(ABC):
         for name, value in values.items():
             scalar = self.table.by_name.get(name)
             if scalar is None:
-                raise UserError(f"{self.name} has no variable {name}{near(name, self.table.by_name)}")
+                raise UserError(f"{self.name} has no variable {name}{did_you_mean(name, self.table.by_name)}")
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{name} cannot be set: only parameters and inputs can")
             if value in scalar.row.items:
@@ -226,7 +226,7 @@ class Mechanism(ABC):
                     else "a number"
                 )
                 raise UserError(f"{name} = {value}: must be {allowed}") from None
-            if complaint := scalar.complaint(number):
+            if complaint := scalar.violation(number):
                 raise UserError(complaint)
             found.append((scalar, number))
         return found
@@ -237,12 +237,12 @@ class Mechanism(ABC):
         flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
         known = {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
         with explained(type(self)):
-            self.drawing(lambda name: named(known, name))
+            self.drawing(lambda name: look_up(known, name))
 
-    def refuse_bad(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
+    def check_parameters(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
         """UserError when a parameter is outside its limits or the parameters do not fit together; the cautions that are not met."""
         for scalar in self.table.of("parameter"):
-            if complaint := scalar.complaint(float(p[scalar.index])):
+            if complaint := scalar.violation(float(p[scalar.index])):
                 raise UserError(complaint)
         values = self.requirements(p) if requirements is None else requirements
         unmet = [text for value, text in zip(values, self.requirement_texts, strict=True) if not value > 0]
@@ -252,10 +252,10 @@ class Mechanism(ABC):
         return unmet
 
 
-def named(values: Mapping[str, Any], name: str) -> Any:
+def look_up(values: Mapping[str, Any], name: str) -> Any:
     """values[name] for a drawing; a Mistake when there is no such variable."""
     if name not in values:
-        raise Mistake(f"there is no variable {name}{near(name, values)}")
+        raise Mistake(f"there is no variable {name}{did_you_mean(name, values)}")
     return values[name]
 
 
@@ -271,7 +271,7 @@ def check_class(kind: type[Mechanism], key: str) -> None:
         where = _First(kind)
         for name in sorted(kind.__abstractmethods__):
             own = [n for n, f in vars(kind).items() if callable(f)]
-            raise Mistake(f"class {kind.__name__} has no function {_called(name)}{near(name, own)}", where)
+            raise Mistake(f"class {kind.__name__} has no function {_called(name)}{did_you_mean(name, own)}", where)
         for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
             if not isinstance(getattr(kind, name, None), str):
                 raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)

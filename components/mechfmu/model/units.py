@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .errors import UserError, near
+from .errors import UserError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _meant(symbol: str) -> str:
             return f"; did you mean {candidate}?"
     if parts := _split(symbol):
         return f"; did you mean {'.'.join(parts)}?"
-    return near(symbol, known)
+    return did_you_mean(symbol, known)
 
 
 def _split(symbol: str) -> list[str] | None:

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .errors import Mistake, UserError, near
+from .errors import Mistake, UserError, did_you_mean
 from .units import per_second, unit
 
 Role = Literal["parameter", "input", "state", "discrete", "output", "derivative"]
@@ -59,11 +59,11 @@ class Row:
         """Mistake when the row says something impossible: here the traceback leads to the line in which the row is written."""
         if self.role not in get_args(Role):
             raise Mistake(
-                f"{self.symbol}: there is no role {self.role}{near(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)"
+                f"{self.symbol}: there is no role {self.role}{did_you_mean(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)"
             )
         if self.kind not in get_args(Kind):
             raise Mistake(
-                f"{self.symbol}: there is no kind {self.kind}{near(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})"
+                f"{self.symbol}: there is no kind {self.kind}{did_you_mean(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})"
             )
         if not self.unit and self.kind == "Real":
             raise Mistake(f"{self.symbol}: {self._missing()}")
@@ -122,7 +122,7 @@ class Scalar:
     def unit(self) -> str:
         return self.row.unit
 
-    def complaint(self, value: float) -> str | None:
+    def violation(self, value: float) -> str | None:
         """Why `value` cannot be taken, or None."""
         row = self.row
         unit = "" if row.unit == "1" else f" {row.unit}"
@@ -148,7 +148,7 @@ class Parts(SimpleNamespace):
 
     def __getattr__(self, symbol: str) -> Any:
         raise MissingPart(
-            f"there is no {symbol} in this part of the table{near(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})"
+            f"there is no {symbol} in this part of the table{did_you_mean(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})"
         )
 
 
@@ -180,7 +180,7 @@ class Layout:
         for symbol in values:
             if symbol not in self._parts:
                 raise Mistake(
-                    f"pack: there is no {symbol} in this part of the table{near(symbol, self._parts)} (it takes: {', '.join(self._parts)})"
+                    f"pack: there is no {symbol} in this part of the table{did_you_mean(symbol, self._parts)} (it takes: {', '.join(self._parts)})"
                 )
         if missing := [symbol for symbol in self._parts if symbol not in values]:
             raise Mistake(

@@ -37,7 +37,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..model.block_boundaries import milestone
+from ..model.block_boundaries import block_boundary
 from .rotations import about, from_quaternion
 from .symmetric_blocks import (
     Block,
@@ -92,7 +92,7 @@ class Bodies:
 
 
 @dataclass(frozen=True)
-class Motion:
+class TreeMotion:
     """What the sweeps give: accelerations of the rates; for each frame omega, accelerations (a, alpha) and reaction (F, moment)."""
 
     vdot: Array
@@ -115,7 +115,7 @@ def forward_dynamics(
     a_0: Array,
     alpha_0: Array,
     omega_0: Array,
-) -> Motion:
+) -> TreeMotion:
     """Accelerations and reactions. loads: external (F, moment about the frame's origin) by frame; a_0 includes the weight, rdd_0 - g."""
     R = [frame.rotation(q) for frame in frames]
     zero = 0.0 * a_0[0]
@@ -144,7 +144,7 @@ def forward_dynamics(
             w = w + spin
         omega.append(w)
         bias.append((a_prime, alpha_prime))
-        milestone(w, a_prime, alpha_prime)
+        block_boundary(w, a_prime, alpha_prime)
 
     # inwards: eliminate the motions, (5)-(7)
     M: list[tuple[Block, Block, Block]] = []
@@ -159,7 +159,7 @@ def forward_dynamics(
             blocks, inertial = _body(bodies, frame.body, omega[k])
             M.append(blocks)
             Q.append((-inertial[0], -inertial[1]) if load is None else (load[0] - inertial[0], load[1] - inertial[1]))
-            milestone(M[k], Q[k])
+            block_boundary(M[k], Q[k])
     kept: list[Any] = [None] * len(frames)
     for k in reversed(range(len(frames))):
         frame = frames[k]
@@ -197,13 +197,13 @@ def forward_dynamics(
             N = -tau[frame.v : frame.v + 3]
             B, D = symmetric({}), symmetric({})
         if frame.parent == BASE:
-            milestone(kept[k])
+            block_boundary(kept[k])
             continue
         A, B, D, F, N = _to_parent(frame, R[k], q, A, B, D, F, N)
         pA, pB, pD = M[frame.parent]
         M[frame.parent] = (added(pA, A, True), added(pB, B, False), added(pD, D, True))
         Q[frame.parent] = (Q[frame.parent][0] + F, Q[frame.parent][1] + N)
-        milestone(kept[k], M[frame.parent], Q[frame.parent])
+        block_boundary(kept[k], M[frame.parent], Q[frame.parent])
 
     # outwards: accelerations and reactions
     vdot: dict[int, Array] = {}
@@ -235,12 +235,12 @@ def forward_dynamics(
             alpha_k = alpha_k + omegad
         a_k, alpha_k = a_k + bias[k][0], alpha_k + bias[k][1]
         acceleration.append((a_k, alpha_k))
-        milestone(a_k, alpha_k)
+        block_boundary(a_k, alpha_k)
         A, B, D = M[k]
         reaction.append(
             (times(A, a_k) + times(B, alpha_k) - Q[k][0], transposed_times(B, a_k) + times(D, alpha_k) - Q[k][1])
         )
-    return Motion(np.stack([vdot[i] for i in range(len(vdot))]), omega, acceleration, reaction)
+    return TreeMotion(np.stack([vdot[i] for i in range(len(vdot))]), omega, acceleration, reaction)
 
 
 def _body(bodies: Bodies, i: int, w: Array) -> tuple[tuple[Block, Block, Block], tuple[Array, Array]]:

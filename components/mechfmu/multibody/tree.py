@@ -48,7 +48,7 @@ SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbe
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-class ModelError(ValueError):
+class TreeError(ValueError):
     """A tree that cannot be; the message names the element."""
 
 
@@ -92,7 +92,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Shape:
+class BodyShape:
     """What is seen of a body: no business of dynamics. kind and size as in model/drawing.py; position and rotation in the body's frame."""
 
     body: str  # empty: the base
@@ -103,13 +103,13 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Tree:
+class BodyTree:
     """bodies[i] hangs by joints[i]; parents come before their children."""
 
     name: str
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[BodyShape, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Tree {self.name}: {len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom, {len(self.shapes)} shapes>"
@@ -121,14 +121,14 @@ class Tree:
         )
 
     @staticmethod
-    def from_json(text: str) -> Tree:
+    def from_json(text: str) -> BodyTree:
         data = json.loads(text)
 
         def made(cls: Any, fields: dict[str, Any]) -> Any:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
-        shapes = tuple(made(Shape, s) for s in data.get("shapes", ()))
-        return Tree(
+        shapes = tuple(made(BodyShape, s) for s in data.get("shapes", ()))
+        return BodyTree(
             data["name"],
             tuple(made(Body, b) for b in data["bodies"]),
             tuple(made(Joint, j) for j in data["joints"]),
@@ -138,29 +138,29 @@ class Tree:
     def check(self) -> None:
         """ModelError unless the tree is one, and physical."""
         if not self.bodies:
-            raise ModelError("there is no body")
+            raise TreeError("there is no body")
         for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
             name, count = Counter(names).most_common(1)[0] if names else ("", 0)
             if count > 1:
-                raise ModelError(f"{what} {name}: there are two of this name")
+                raise TreeError(f"{what} {name}: there are two of this name")
             for name in names:
                 if not NAME.fullmatch(name):
-                    raise ModelError(
+                    raise TreeError(
                         f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
                     )
         if [j.child for j in self.joints] != [b.name for b in self.bodies]:
-            raise ModelError("every body must hang by one joint, in the same order")
+            raise TreeError("every body must hang by one joint, in the same order")
         known = {""}
         for joint, body in zip(self.joints, self.bodies, strict=True):
             if joint.kind not in MOTIONS:
-                raise ModelError(f"joint {joint.name}: unknown kind {joint.kind} (known: {', '.join(MOTIONS)})")
+                raise TreeError(f"joint {joint.name}: unknown kind {joint.kind} (known: {', '.join(MOTIONS)})")
             if joint.parent not in known:
-                raise ModelError(f"joint {joint.name}: its parent {joint.parent} does not come before it")
+                raise TreeError(f"joint {joint.name}: its parent {joint.parent} does not come before it")
             known.add(body.name)
             _check_joint(joint)
             _check_body(body)
         if not any(joint.rates for joint in self.joints):
-            raise ModelError("no joint of the tree can move: every joint is fixed")
+            raise TreeError("no joint of the tree can move: every joint is fixed")
         self._check_moved_mass()
         self._check_mobility()
         for shape in self.shapes:
@@ -171,7 +171,7 @@ class Tree:
         carried = {b.name: b.mass for b in self.bodies}
         for joint in reversed(self.joints):
             if joint.rates and not carried[joint.child] > 0:
-                raise ModelError(
+                raise TreeError(
                     f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass"
                 )
             if joint.parent:
@@ -191,7 +191,7 @@ class Tree:
         frame = singular_frame(frames, inertias)
         if frame is not None:
             joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
-            raise ModelError(
+            raise TreeError(
                 f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on the joint's axis "
                 f"and no inertia about it, or another joint does the same with no inertia between them"
             )
@@ -221,13 +221,13 @@ class Tree:
                         parent,
                         _clean(R0),
                         _clean(r),
-                        motion,
+                        motion,  # type: ignore[arg-type]
                         own_axis if axis is None else axis,
                         q,
                         v,
                         i if last else None,
                     )
-                )  # type: ignore[arg-type]
+                )
                 parent = len(frames) - 1
                 q += {"fixed": 0, "ball": 4}.get(motion, 1)
                 v += frames[-1].rates
@@ -270,49 +270,47 @@ def _check_joint(joint: Joint) -> None:
     ]
     numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
     if not np.all(np.isfinite(numbers)):
-        raise ModelError(f"joint {joint.name}: a number is not finite")
+        raise TreeError(f"joint {joint.name}: a number is not finite")
     R = np.reshape(joint.rotation, (3, 3))
     if not np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) or np.linalg.det(R) < 0:
-        raise ModelError(f"joint {joint.name}: its rotation is no rotation matrix")
+        raise TreeError(f"joint {joint.name}: its rotation is no rotation matrix")
     if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
-        raise ModelError(f"joint {joint.name}: its axis is zero")
+        raise TreeError(f"joint {joint.name}: its axis is zero")
     for name in ("stiffness", "damping", "friction"):
         if getattr(joint, name) < 0:
-            raise ModelError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
+            raise TreeError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
     if not joint.friction_speed > 0:
-        raise ModelError(f"joint {joint.name}: friction_speed {joint.friction_speed:g} must be greater than 0")
+        raise TreeError(f"joint {joint.name}: friction_speed {joint.friction_speed:g} must be greater than 0")
     if joint.lower is not None and joint.upper is not None and joint.lower > joint.upper:
-        raise ModelError(
-            f"joint {joint.name}: its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
-        )
+        raise TreeError(f"joint {joint.name}: its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}")
 
 
 def _check_body(body: Body) -> None:
     _check_lengths(f"body {body.name}", com=(body.com, 3), inertia=(body.inertia, 6))
     if not np.all(np.isfinite([body.mass, *body.com, *body.inertia])):
-        raise ModelError(f"body {body.name}: a number is not finite")
+        raise TreeError(f"body {body.name}: a number is not finite")
     if body.mass < 0:
-        raise ModelError(f"body {body.name}: mass {body.mass:g} is negative")
+        raise TreeError(f"body {body.name}: mass {body.mass:g} is negative")
     xx, yy, zz, xy, xz, yz = body.inertia
     if body.mass == 0:
         if any(body.inertia):
-            raise ModelError(f"body {body.name}: inertia without mass")
+            raise TreeError(f"body {body.name}: inertia without mass")
         return
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
     if principal[0] < -slack:
-        raise ModelError(
+        raise TreeError(
             f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})"
         )
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
-        raise ModelError(
+        raise TreeError(
             f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})"
         )
 
 
-def _check_shape(shape: Shape, bodies: set[str]) -> None:
+def _check_shape(shape: BodyShape, bodies: set[str]) -> None:
     if shape.body not in bodies or shape.kind not in SIZES:
-        raise ModelError(
+        raise TreeError(
             f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}"
         )
     what = f"body {shape.body}: a {shape.kind}"
@@ -320,10 +318,10 @@ def _check_shape(shape: Shape, bodies: set[str]) -> None:
         what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9)
     )
     if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
-        raise ModelError(f"{what}: its numbers must be finite, its size not negative")
+        raise TreeError(f"{what}: its numbers must be finite, its size not negative")
 
 
 def _check_lengths(what: str, **lists: tuple[tuple[float, ...], int]) -> None:
     for name, (numbers, count) in lists.items():
         if len(numbers) != count:
-            raise ModelError(f"{what}: {name} must be {count} numbers")
+            raise TreeError(f"{what}: {name} must be {count} numbers")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import UserError, near
+from ..model import UserError, did_you_mean
 
 Controller = Callable[[float, Mapping[str, float]], Mapping[str, float]]
 COINCIDENT = 1e-9  # of the step or the period: a call this close to a communication point is made there
@@ -37,7 +37,7 @@ class Outputs(dict[str, float]):
     """All outputs by name; an unknown name says which was probably meant."""
 
     def __missing__(self, name: Any) -> float:
-        raise UnknownOutput(f"there is no output {name}{near(str(name), self)}")
+        raise UnknownOutput(f"there is no output {name}{did_you_mean(str(name), self)}")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class SampledController:
         role = self.roles.get(name)
         if role is None:
             raise UserError(
-                f"the controller sets {name} at t = {t:g} s: {self.model} has no such input{near(str(name), self.kinds)}"
+                f"the controller sets {name} at t = {t:g} s: {self.model} has no such input{did_you_mean(str(name), self.kinds)}"
             )
         if role != "input":
             raise UserError(

@@ -11,7 +11,7 @@ from fmpy import fmi2
 WARNING = 1  # the worst status that is no failure
 
 
-def listener(hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None) -> Any:
+def message_logger(hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None) -> Any:
     """Callbacks for an FMI 2.0 FMU that pass on the last line of every message about a failure, and of every warning. They must live as long as the FMU."""
 
     def log(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:

@@ -110,7 +110,7 @@ class Instance:
                 raise CallError(f"{scalar.name} cannot be set: the simulation is terminated")
             if scalar.role == "parameter" and self.phase == STEPPING:
                 raise CallError(f"{scalar.name} is a fixed parameter: it cannot be set after initialization")
-            if complaint := scalar.complaint(float(value)):
+            if complaint := scalar.violation(float(value)):
                 raise UserError(complaint)
         for scalar, value in zip(scalars, values, strict=True):
             self._array(scalar)[scalar.index] = float(value)
@@ -173,7 +173,7 @@ class Instance:
     def exit_initialization(self) -> None:
         """Checks the parameters, so that the first step does not meet a nonsensical model."""
         self._expect("initialization cannot end", INITIALIZING)
-        for text in self.mechanism.refuse_bad(self.p, self.engine.requirements(self.p)):
+        for text in self.mechanism.check_parameters(self.p, self.engine.requirements(self.p)):
             self._warn(text)
         if not np.all(np.isfinite(self.engine.rates(self.t, self.x, self.d, self.u, self.p))):
             raise UserError("the accelerations at the start are not finite: check masses, inertias and lengths")

@@ -11,23 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic_file import whole
-from ..model import Mechanism, UserError, near
-from ..model.mechanism import named
+from ..atomic_file import atomic_write
+from ..model import Mechanism, UserError, did_you_mean
+from ..model.mechanism import look_up
 from ..model.units import unit as unit_of
-from .scene import Absent, Scene
+from .scene import MissingMechanism, Scene
 
 TABLES = (".csv", ".parquet", ".mat")
 
 
-def refuse_table(file: str | Path) -> None:
+def check_table_file(file: str | Path) -> None:
     """UserError when results are not written into files of this kind."""
     if Path(file).suffix not in TABLES:
         raise UserError(f"cannot write {file}: the file must end in {' or '.join(TABLES)}")
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayUnit:
     """How a signal is shown to a person: shown value = factor * value + offset, in `unit`."""
 
     unit: str = ""
@@ -36,10 +36,14 @@ class Shown:
     own: str = ""  # the unit of the value itself, where that is another one
 
 
-def shown(unit: str) -> Shown:
+def display_unit(unit: str) -> DisplayUnit:
     """How signals of one of our own units are shown."""
     display = unit_of(unit).preferred_display
-    return Shown(display, unit_of(unit).display[display], own=unit) if display else Shown("" if unit == "1" else unit)
+    return (
+        DisplayUnit(display, unit_of(unit).display[display], own=unit)
+        if display
+        else DisplayUnit("" if unit == "1" else unit)
+    )
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,9 @@ class Result:
     title: str
     t: np.ndarray
     signals: Mapping[str, np.ndarray]
-    shown: Mapping[str, Shown]
+    shown: Mapping[str, DisplayUnit]
     constants: Mapping[str, float] = field(default_factory=dict)
-    mechanism: Mechanism | Scene | Absent | None = None  # what can be drawn
+    mechanism: Mechanism | Scene | MissingMechanism | None = None  # what can be drawn
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
 
     def __repr__(self) -> str:
@@ -66,12 +70,12 @@ class Result:
         try:
             return self.signals[name]
         except KeyError:
-            raise UserError(f"the result has no signal {name}{near(name, self.signals)}") from None
+            raise UserError(f"the result has no signal {name}{did_you_mean(name, self.signals)}") from None
 
     def at(self, i: int) -> Callable[[str], float]:
         """The values of sample i by name, inputs and parameters included."""
         series = {**self.inputs, **self.signals}
-        return lambda name: float(series[name][i]) if name in series else float(named(self.constants, name))
+        return lambda name: float(series[name][i]) if name in series else float(look_up(self.constants, name))
 
     def until(self, t: float) -> Result:
         """The part of the result that ends at time t."""
@@ -82,7 +86,7 @@ class Result:
     def to_csv(self, file: str | Path) -> Path:
         """Write time and all signals, in SI units, with enough digits to read back the same numbers."""
         path = Path(file)
-        with whole(path) as target, target.open("w", newline="", encoding="utf-8") as stream:
+        with atomic_write(path) as target, target.open("w", newline="", encoding="utf-8") as stream:
             rows = csv.writer(stream, lineterminator="\n")
             rows.writerow(["time", *self.names])
             rows.writerows([repr(float(v)) for v in row] for row in zip(self.t, *self.signals.values(), strict=True))
@@ -91,11 +95,11 @@ class Result:
     def save(self, file: str | Path) -> Path:
         """Write time and all signals as .csv, .parquet, or .mat (MATLAB, Octave: names become legal ones, `names` has the true ones)."""
         path = Path(file)
-        refuse_table(path)
+        check_table_file(path)
         if path.suffix == ".csv":
             return self.to_csv(path)
         columns = {"time": self.t, **self.signals}
-        with whole(path) as target:
+        with atomic_write(path) as target:
             if path.suffix == ".parquet":
                 pyarrow, parquet = _pyarrow()
                 parquet.write_table(pyarrow.table(columns), target)

@@ -13,7 +13,7 @@ from ..model.drawing import Drawing, overlaid
 class Scene:
     """The members of a system that mechfmu built, by their names in it."""
 
-    members: Mapping[str, Mechanism | Absent]
+    members: Mapping[str, Mechanism | MissingMechanism]
 
     @property
     def title(self) -> str:
@@ -24,7 +24,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Absent:
+class MissingMechanism:
     """A mechanism that an FMU was built from but that cannot be had: why."""
 
     reason: str

@@ -22,15 +22,15 @@ from fmpy.model_description import ModelDescription
 
 from ..mechanisms import add_folder, make
 from ..mechanisms import names as mechanism_names
-from ..model import Mechanism, UserError, near
+from ..model import Mechanism, UserError, did_you_mean
 from ..model.units import BASE_UNITS, Unit, in_unit, split_value, unit
 from ..model.variables import Role
 from .controlled import run_controlled
 from .controller import Controller, SampledController, check_controller, moments
 from .flags import first_of_each
 from .fmu_messages import WARNING
-from .result import Result, Shown, shown
-from .scene import Absent
+from .result import DisplayUnit, Result, display_unit
+from .scene import MissingMechanism
 
 Input = (
     float | Callable[[float], float] | tuple[Sequence[float], Sequence[float]]
@@ -147,7 +147,7 @@ def simulate_mechanism(
     data = {s.name: d for s, d in zip(recorded, np.array(rows).T, strict=True)}
     constants = {s.name: v for s, v in zip(table.of("parameter"), instance.get(table.of("parameter")), strict=True)}
     return Result(
-        mechanism.name, grid, {s.name: data[s.name] for s in outputs}, {s.name: shown(s.unit) for s in outputs}, constants, mechanism,
+        mechanism.name, grid, {s.name: data[s.name] for s in outputs}, {s.name: display_unit(s.unit) for s in outputs}, constants, mechanism,
         {s.name: data[s.name] for s in driving},
     )  # fmt: skip
 
@@ -243,7 +243,7 @@ def simulate_fmu(
     values = {}
     for name, value in (start or {}).items():
         if name not in variables:
-            raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+            raise UserError(f"{Path(fmu).name} has no variable {name}{did_you_mean(name, variables)}")
         values[name] = start_value(variables[name], value, variables, description.unitDefinitions)
     tolerance = run_tolerance(description, tolerance, values)
     table = read_input_table(input_csv) if input_csv is not None else {}
@@ -306,7 +306,7 @@ def simulate_fmu(
     for text in first_of_each(cautions)[:WARNINGS_SHOWN]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     return Result(
-        description.modelName, t, signals, {n: shown_as(variables[n], description) for n in signals}, constants_of(description, values), seen_mechanism(fmu),
+        description.modelName, t, signals, {n: display_unit_of(variables[n], description) for n in signals}, constants_of(description, values), drawable_mechanism(fmu),
         driven,
     )  # fmt: skip
 
@@ -434,14 +434,14 @@ def mechanism_of(fmu: str | Path) -> Mechanism | None:
         raise UserError(f"{name} was built from another version of the mechanism {key}: {error}") from None
 
 
-def seen_mechanism(fmu: str | Path) -> Mechanism | Absent | None:
+def drawable_mechanism(fmu: str | Path) -> Mechanism | MissingMechanism | None:
     """The same for drawing: an FMU runs whatever became of the mechanism it was built from."""
     try:
         return mechanism_of(fmu)
     except UserError as error:
-        return Absent(f"cannot animate: {error}")
+        return MissingMechanism(f"cannot animate: {error}")
     except Exception as error:  # one's own model may be half changed
-        return Absent(
+        return MissingMechanism(
             f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: {type(error).__name__}: {error}"
         )
 
@@ -472,7 +472,7 @@ def input_signals(table: InputTable, variables: Mapping[str, Any], values: Mappi
     inputs = {v.name: v for v in variables.values() if v.causality == "input" and v.type != "String"}
     for name in table:
         if name not in inputs and name != "time":
-            raise UserError(f"{label}: {name} is not an input{near(name, inputs)}")
+            raise UserError(f"{label}: {name} is not an input{did_you_mean(name, inputs)}")
     data = np.zeros(
         len(table["time"]),
         dtype=[
@@ -516,7 +516,7 @@ def _cell(file: str | Path, row: list[str], names: list[str], k: int) -> float:
     return number
 
 
-def shown_as(variable: Any, description: ModelDescription) -> Shown:
+def display_unit_of(variable: Any, description: ModelDescription) -> DisplayUnit:
     """Display unit and conversion from the model description of any FMU."""
     declared, own = variable.declaredType, unit_name(variable)
     display = variable.displayUnit or (declared.displayUnit if declared is not None else None)
@@ -524,5 +524,5 @@ def shown_as(variable: Any, description: ModelDescription) -> Shown:
         if known.name == own:
             for d in known.displayUnits:
                 if d.name == display:
-                    return Shown(display, float(d.factor or 1.0), float(d.offset or 0.0), own)
-    return Shown(own)
+                    return DisplayUnit(display, float(d.factor or 1.0), float(d.offset or 0.0), own)
+    return DisplayUnit(own)

@@ -25,7 +25,7 @@ import numpy as np
 from fmpy import fmi2
 
 from ..model import UserError
-from .fmu_messages import listener
+from .fmu_messages import message_logger
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
     "Real": ("Real", ctypes.c_double),
@@ -77,7 +77,7 @@ class LocalSlave:
             modelIdentifier=origin.model_identifier,
             instanceName=origin.name,
         )
-        self._callbacks = listener(hear, warn)
+        self._callbacks = message_logger(hear, warn)
         self._fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
 
     def reader(self, kind: str, references: Sequence[int]) -> Read:

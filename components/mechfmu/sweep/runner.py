@@ -19,8 +19,8 @@ import fmpy
 import numpy as np
 from fmpy import fmi2, simulation
 
-from ..model import UserError, near
-from ..simulation.fmu_messages import WARNING, listener
+from ..model import UserError, did_you_mean
+from ..simulation.fmu_messages import WARNING, message_logger
 from ..simulation.simulate import (
     communication_points,
     input_signals,
@@ -54,7 +54,7 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
     own = [name for name in spec.names if not (spec.inputs and name == INPUTS)]
     for name in (*spec.record, *own, *spec.set):
         if name not in variables:
-            raise UserError(f"{Path(fmu).name} has no variable {name}{near(name, variables)}")
+            raise UserError(f"{Path(fmu).name} has no variable {name}{did_you_mean(name, variables)}")
     for name in spec.record:
         if variables[name].type == "String":
             raise UserError(f"{name} cannot be recorded: it is a text")
@@ -132,7 +132,7 @@ class Runner:
         self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # for those who do not close
         self.said = ""
-        self.callbacks = listener(self._hear)
+        self.callbacks = message_logger(self._hear)
         self.base: dict[str, Any] = {}
         self.engine = engine
         self.fmu: Any = None

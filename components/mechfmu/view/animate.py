@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
-from ..atomic_file import whole
+from ..atomic_file import atomic_write
 from ..model import UserError
 from ..model.drawing import joined
 from ..simulation.result import Result
@@ -25,7 +25,7 @@ LOOKS: dict[str, dict[str, Any]] = {  # of the lines of a drawing
 }
 
 
-def refuse_film(file: str | Path) -> None:
+def check_film_file(file: str | Path) -> None:
     """UserError when no film can be made of this kind, or not on this machine."""
     if not str(file).endswith(FILMS):
         raise UserError(f"cannot animate into {file}: the file must end in {' or '.join(FILMS)}")
@@ -46,7 +46,7 @@ def animate(
     if file is None:
         refuse_without_screen()
     else:
-        refuse_film(file)
+        check_film_file(file)
     if not (0 < speed < np.inf and 0 < fps < np.inf):
         raise UserError(f"speed {speed:g}, fps {fps:g}: both must be numbers greater than 0")
     if result.mechanism is None or not result.mechanism.drawing(result.at(0)):
@@ -56,7 +56,7 @@ def animate(
             from .player import player_page
 
             page = player_page(result, signals, speed)
-            with whole(Path(file)) as target:
+            with atomic_write(Path(file)) as target:
                 target.write_text(page, encoding="utf-8")
             return Path(file)
         return _film(result, file, fps, speed)
@@ -110,7 +110,7 @@ def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> 
         else FFMpegWriter(fps=round(fps), extra_args=["-vf", even, "-pix_fmt", "yuv420p"])
     )
     try:
-        with whole(Path(file)) as target:
+        with atomic_write(Path(file)) as target:
             film.save(target, writer=writer, dpi=72 if str(file).endswith(".gif") else 120)
     finally:
         plt.close(figure)

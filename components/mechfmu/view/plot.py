@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..atomic_file import whole
+from ..atomic_file import atomic_write
 from ..model import UserError
 from ..simulation.result import Result
 
@@ -32,7 +32,7 @@ def plot(result: Result, names: Sequence[str] | None = None, file: str | Path | 
     panels = _panels(result, names)
     if not panels:
         raise UserError("there is nothing to plot: the result has no signals")
-    missing = not names and not_drawn(result)
+    missing = not names and signals_without_plot(result)
     title = (
         f"{result.title} ({len(result.names) - len(missing)} of {len(result.names)} signals)"
         if missing
@@ -58,7 +58,7 @@ def refuse_without_screen() -> None:
         raise UserError("there is no display: give a file name")
 
 
-def not_drawn(result: Result, names: Sequence[str] | None = None) -> list[str]:
+def signals_without_plot(result: Result, names: Sequence[str] | None = None) -> list[str]:
     """The signals for which a plot has no room."""
     drawn = {name for _, curves, _ in _panels(result, names) for name in curves}
     return [name for name in names or result.names if name not in drawn]
@@ -126,7 +126,7 @@ def finish(figure: Any, file: str | Path | io.BytesIO | None) -> Any:
         plt.show()
         return figure
     try:
-        with contextlib.nullcontext(file) if isinstance(file, io.BytesIO) else whole(Path(file)) as target:
+        with contextlib.nullcontext(file) if isinstance(file, io.BytesIO) else atomic_write(Path(file)) as target:
             figure.savefig(target, dpi=120)
     except ValueError as error:
         raise UserError(f"cannot write {file}: {error}") from None
@@ -167,6 +167,6 @@ def _page(result: Result, panels: Panels, title: str, file: Path) -> Any:
         plotlyServerURL="",
         modeBarButtonsToRemove=["sendChartToCloud", "select2d", "lasso2d"],
     )
-    with whole(file) as target:
+    with atomic_write(file) as target:
         figure.write_html(target, config=config, include_plotlyjs=True, div_id="plot")
     return figure

@@ -36,7 +36,7 @@ from helpers.tolerances import (
     STRAIGHT,
 )
 from mechfmu import Exoskeleton
-from mechfmu.codegen.recording import ARGUMENTS, traced
+from mechfmu.codegen.recording import ARGUMENTS, recording_of
 from mechfmu.mechanisms.exoskeleton import matrices as dense
 from mechfmu.mechanisms.exoskeleton import recursion as recursion
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
@@ -214,7 +214,7 @@ def test_straight_limbs_of_two_links_are_limbs_of_one() -> None:
 
 def along_the_motion(m: Exoskeleton, outputs: tuple[str, ...], at: Any) -> dict[str, float]:
     """Exact time derivatives of outputs along the motion, a prescribed inertia included."""
-    graphs, table = traced(m), m.table
+    graphs, table = recording_of(m), m.table
     symbols = [graphs.symbols[a] for a in ARGUMENTS]
     y, dx = graphs.outputs.call(symbols)[0], graphs.rates.call(symbols)[0]
     u_dot = casadi.SX.zeros(table.u.size)

@@ -14,10 +14,8 @@ from helpers.tree_golden import arm_of, product
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
-from mechfmu.multibody.tree import Body, Joint
-from mechfmu.multibody.tree import Tree as TreeData
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.engines import make_instance
-from mechfmu.simulation.instance import Instance
 from mechfmu.simulation.integration import IntegrationError
 
 pytest_plugins = ["helpers.tree_fixtures"]
@@ -96,7 +94,7 @@ def test_no_step_is_so_long_that_it_gets_past_the_singularity(h: float, side: in
 
 
 def test_a_tree_is_told_what_to_write_instead() -> None:
-    tree = TreeData(
+    tree = BodyTree(
         "top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),)
     )
     mechanism = Tree(model=tree.to_json())

@@ -39,7 +39,7 @@ from mechfmu.mechanisms.spherical_arm.wittenburg import (
 )
 from mechfmu.multibody.rotations import from_quaternion
 from mechfmu.multibody.separate_bodies import Bodies
-from mechfmu.multibody.tree import Body, Joint, ModelError, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint, TreeError
 
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())["variants"]
 TREES = {tree["name"]: tree for tree in json.loads((GOLDEN_DATA / "random_trees.json").read_text())["trees"]}
@@ -61,7 +61,7 @@ class Solution:
 
 
 def solve(
-    tree: Tree, state: TreeState, reversed_arcs: list[str] | tuple[str, ...] = (), module: Any = wittenburg
+    tree: BodyTree, state: TreeState, reversed_arcs: list[str] | tuple[str, ...] = (), module: Any = wittenburg
 ) -> Solution:
     g = module.graph(tree, reversed_arcs)
     eq = module.equations(g, parameters(tree), state.q, state.v, state.tau, state.gravity, state.base, state.loads)
@@ -73,7 +73,7 @@ def golden_state(data: dict, tau: str = "tau") -> TreeState:
     return TreeState(*(np.array(data[key]) for key in ("q", "v", tau)), AT_REST, {}, np.array([0.0, 0.0, -9.81]))
 
 
-def random_case(seed: int, bodies: int = 9) -> tuple[Tree, TreeState, list[str]]:
+def random_case(seed: int, bodies: int = 9) -> tuple[BodyTree, TreeState, list[str]]:
     """Every kind of joint, branches, random directions of the arcs, loads, a base that moves in all ways."""
     random = np.random.default_rng(seed)
     kinds = [*ROTATIONAL, *random.choice(ROTATIONAL, bodies - len(ROTATIONAL))]
@@ -124,7 +124,7 @@ def test_golden_trees(name: str, i: int) -> None:
 # --- the method of separate bodies ------------------------------------------------------------------------------------------
 
 
-def assert_same_as_separate_bodies(tree: Tree, state: TreeState, reversed_arcs: list[str]) -> None:
+def assert_same_as_separate_bodies(tree: BodyTree, state: TreeState, reversed_arcs: list[str]) -> None:
     wanted, found = separate_bodies(tree, state), solve(tree, state, reversed_arcs)
     assert off_by(found.qdd, wanted.vdot) < OTHER_CODE
     assert off_by(found.loads.omegad, wanted.omegad) < OTHER_CODE
@@ -161,7 +161,7 @@ def test_a_body_without_mass_between_others() -> None:
 
 def test_the_matrices_of_the_example_in_the_docstring() -> None:
     joints = [Joint(f"j{k}", "revolute", f"b{k}", parent) for k, parent in ((1, ""), (2, "b1"), (3, "b1"), (4, "b3"))]
-    found = graph(Tree("example", tuple(Body(f"b{k}", 1.0) for k in range(1, 5)), tuple(joints)), ["j3"])
+    found = graph(BodyTree("example", tuple(Body(f"b{k}", 1.0) for k in range(1, 5)), tuple(joints)), ["j3"])
     assert found.S_0.tolist() == [1, 0, 0, 0]
     assert found.S.tolist() == [[-1, 1, -1, 0], [0, -1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]]
     assert found.T.tolist() == [[-1, -1, -1, -1], [0, -1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]]
@@ -181,14 +181,14 @@ def test_incidence_and_paths_are_inverse(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", ("fixed", "prismatic", "cylindrical", "planar", "free", "unheard_of"))
 def test_other_joints_are_refused_by_name(kind: str) -> None:
-    tree = Tree("other", (Body("b", 1.0),), (Joint("the odd joint", kind, "b"),))
-    with pytest.raises(ModelError, match=rf"^joint the odd joint: .*not for {kind}$"):
+    tree = BodyTree("other", (Body("b", 1.0),), (Joint("the odd joint", kind, "b"),))
+    with pytest.raises(TreeError, match=rf"^joint the odd joint: .*not for {kind}$"):
         graph(tree)
 
 
 def test_only_joints_that_exist_can_be_reversed() -> None:
-    with pytest.raises(ModelError, match=r"^joint j9: .*no such joint"):
-        graph(Tree("one", (Body("b1", 1.0),), (Joint("j1", "revolute", "b1"),)), ["j1", "j9"])
+    with pytest.raises(TreeError, match=r"^joint j9: .*no such joint"):
+        graph(BodyTree("one", (Body("b1", 1.0),), (Joint("j1", "revolute", "b1"),)), ["j1", "j9"])
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------------

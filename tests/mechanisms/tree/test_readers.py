@@ -26,13 +26,13 @@ from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
 from mechfmu.multibody.rotations import from_quaternion
-from mechfmu.multibody.tree import Joint, Tree
+from mechfmu.multibody.tree import BodyTree, Joint
 
 FORMAT = DOCS / "tree_format.md"
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def accelerations(tree: Tree, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+def accelerations(tree: BodyTree, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
     return separate_bodies(tree, TreeState(q, v, tau, AT_REST, {}, GRAVITY)).vdot
 
 
@@ -167,7 +167,7 @@ def robots() -> Path:
     return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
 
 
-def random_motion(tree: Tree, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def random_motion(tree: BodyTree, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     q: list[float] = []
     for joint in tree.joints:
         own = random.uniform(-1.5, 1.5, joint.coordinates)
@@ -180,7 +180,7 @@ def random_motion(tree: Tree, random: np.random.Generator) -> tuple[np.ndarray, 
 class Pinocchio:
     """Pinocchio's model of the same URDF, in our coordinates: joints in the order of our tree; free joints with speeds in the axes of their parent."""
 
-    def __init__(self, text: str, tree: Tree):
+    def __init__(self, text: str, tree: BodyTree):
         self.pin = pytest.importorskip("pinocchio")
         text = (
             text.replace("oops", "1").replace("nonsense", "1").replace('"x y z"', '"1 1 1"')
@@ -242,7 +242,7 @@ class Pinocchio:
         return own_forward, own_inverse
 
 
-def worst_difference(tree: Tree, other: Pinocchio, states: int = 3) -> float:
+def worst_difference(tree: BodyTree, other: Pinocchio, states: int = 3) -> float:
     """Of accelerations. Random torques accelerate light hands most and would hide errors elsewhere, so a second set of torques makes all of them about 1."""
     random, worst = np.random.default_rng(4), 0.0
     for _ in range(states):

@@ -17,7 +17,7 @@ from mechfmu.cli import main
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
-from mechfmu.multibody.tree import Tree
+from mechfmu.multibody.tree import BodyTree
 
 SLOWEST = 3.0  # s for one input; seen: 0.05
 BATCHES = range(4)
@@ -148,11 +148,11 @@ def broken_toml(data: bytes, random: Random) -> bytes:
     return "\n".join(lines).encode()
 
 
-def read_free_urdf(data: bytes) -> Tree:
+def read_free_urdf(data: bytes) -> BodyTree:
     return read_urdf(data, "free")
 
 
-PAIRS: dict[str, tuple[Callable[[bytes], Tree], bytes, Callable[[bytes, Random], bytes]]] = {
+PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Random], bytes]]] = {
     "urdf-bytes": (read_urdf, ROBOT.encode(), broken_bytes),
     "urdf-structure": (read_urdf, ROBOT.encode(), broken_urdf),
     "urdf-free": (
@@ -173,7 +173,7 @@ PAIRS: dict[str, tuple[Callable[[bytes], Tree], bytes, Callable[[bytes, Random],
 # --- what must hold -------------------------------------------------------------------------------------------------------
 
 
-def outcome(read: Callable[[bytes], Tree], data: bytes) -> str:
+def outcome(read: Callable[[bytes], BodyTree], data: bytes) -> str:
     """ "" when the input was read, else the message; anything but a UserError passes through and fails the test."""
     before = time.perf_counter()
     try:
@@ -184,7 +184,7 @@ def outcome(read: Callable[[bytes], Tree], data: bytes) -> str:
     else:
         message = ""
         tree.check()
-        assert Tree.from_json(tree.to_json()) == tree
+        assert BodyTree.from_json(tree.to_json()) == tree
         frames, _, _ = tree.frames()
         assert all(np.isfinite(f.R0).all() and np.isfinite(f.r).all() for f in frames)
         assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", x.name) for x in (tree, *tree.bodies, *tree.joints))

@@ -25,9 +25,9 @@ from helpers.tree_golden import FORMS, arm_of
 from helpers.trees import random_tree
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.mechanisms.tree.base import TreeMechanism
-from mechfmu.mechanisms.tree.model import Tree as TreeOfBodies
+from mechfmu.mechanisms.tree.model import BodyTree as TreeOfBodies
 from mechfmu.model import UserError
-from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.engines import make_instance
 
 pytest_plugins = ["helpers.tree_fixtures"]
@@ -129,7 +129,7 @@ def test_the_contract_of_the_arm_on_a_moving_base(tree_fmu: BuildTree, host: Hos
     assert np.max(np.abs(np.linalg.norm(rows[:, 3:], axis=1) - 1)) < NORM
 
 
-def every_kind() -> Tree:
+def every_kind() -> BodyTree:
     return random_tree(np.random.default_rng(1), KINDS)
 
 
@@ -232,25 +232,33 @@ def test_a_quaternion_of_another_length_is_normalised(tree_fmu: BuildTree, host:
 
 SOLID = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 REFUSED = {
-    "nothing moves": (Tree("t", (Body("b", 1.0),), (Joint("j", "fixed", "b"),)), {}, "no joint of the tree can move"),
+    "nothing moves": (
+        BodyTree("t", (Body("b", 1.0),), (Joint("j", "fixed", "b"),)),
+        {},
+        "no joint of the tree can move",
+    ),
     "a joint called tip": (
-        Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("tip", "revolute", "b"),)),
+        BodyTree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("tip", "revolute", "b"),)),
         {},
         "joint tip: rename it",
     ),
     "a joint called base": (
-        Tree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("base", "free", "b"),)),
+        BodyTree("t", (Body("b", 1.0, inertia=SOLID),), (Joint("base", "free", "b"),)),
         {"base": "moving"},
         "joint base: rename it",
     ),
     "a point mass on its axis": (
-        Tree("t", (Body("b", 1.0),), (Joint("j", "revolute", "b"),)),
+        BodyTree("t", (Body("b", 1.0),), (Joint("j", "revolute", "b"),)),
         {},
         "joint j: nothing resists its motion",
     ),
-    "no mass": (Tree("t", (Body("b"),), (Joint("j", "revolute", "b"),)), {}, "joint j moves, but neither its body b"),
+    "no mass": (
+        BodyTree("t", (Body("b"),), (Joint("j", "revolute", "b"),)),
+        {},
+        "joint j moves, but neither its body b",
+    ),
     "two of a name": (
-        Tree("t", (Body("b", 1.0), Body("b", 1.0)), (Joint("i", "fixed", "b"), Joint("j", "revolute", "b"))),
+        BodyTree("t", (Body("b", 1.0), Body("b", 1.0)), (Joint("i", "fixed", "b"), Joint("j", "revolute", "b"))),
         {},
         "body b: there are two",
     ),
@@ -276,7 +284,7 @@ def test_a_model_that_is_none(text: str) -> None:
 def test_a_tree_with_angles_starts_by_default(kind: str) -> None:
     """Its default start is not where its angles are singular."""
     mechanism: TreeMechanism = mechanism_of(
-        Tree("t", (Body("b", 1.0, (0.1, 0.2, 0.3), SOLID),), (Joint("j", kind, "b"),))
+        BodyTree("t", (Body("b", 1.0, (0.1, 0.2, 0.3), SOLID),), (Joint("j", kind, "b"),))
     )
     instance = make_instance(mechanism)
     instance.initialize()

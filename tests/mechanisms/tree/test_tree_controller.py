@@ -27,7 +27,7 @@ from helpers.tree_golden import product
 from helpers.trees import random_state, random_tree
 from mechfmu.mechanisms.computed_torque.model import ARM, ComputedTorque
 from mechfmu.model import UserError
-from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 pytest_plugins = ["helpers.tree_fixtures"]
 
@@ -43,7 +43,7 @@ def reference(name: str) -> str:
 class Loop:
     """Controller and plant as one set of differential equations, without sampling."""
 
-    def __init__(self, tree: Tree, start: dict[str, float], references: dict[str, float], **parameters: float):
+    def __init__(self, tree: BodyTree, start: dict[str, float], references: dict[str, float], **parameters: float):
         self.plant, self.controller = mechanism_of(tree), ComputedTorque(model=tree.to_json())
         self._plant, self._controller = engine_of("casadi", self.plant), engine_of("casadi", self.controller)
         _, self.x, self.d, self.u, self.p = self.plant.start(start)
@@ -133,7 +133,7 @@ def test_springs_dampers_and_friction_are_made_up_for(seed: int) -> None:
 def test_a_spherical_joint_turns_to_its_reference_on_the_shortest_way() -> None:
     """About a fixed axis from rest, the angle that is missing decays like any other error."""
     axis, angle = np.array([0.6, 0.0, 0.8]), 1.3
-    tree = Tree(
+    tree = BodyTree(
         "ball",
         (Body("b", 2.0, (0.1, 0.0, -0.3), (0.05, 0.06, 0.04, 0.01, 0.0, 0.0)),),
         (Joint("ball", "spherical", "b"),),
@@ -186,7 +186,7 @@ def test_gravity_compensation_leaves_springs_and_dampers_as_they_are() -> None:
 
 
 def test_free_joints_are_refused() -> None:
-    tree = Tree("stone", (Body("b", 1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),), (Joint("fly", "free", "b"),))
+    tree = BodyTree("stone", (Body("b", 1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),), (Joint("fly", "free", "b"),))
     with pytest.raises(UserError, match=r"^joint fly is free: it has no motor"):
         _ = ComputedTorque(model=tree.to_json()).table
 

@@ -13,20 +13,20 @@ from helpers.trees import random_state, random_tree, separate_bodies
 from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.model import EXAMPLE
 from mechfmu.model import UserError
-from mechfmu.multibody.tree import Body, Joint, ModelError, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint, TreeError
 
 ROUND = (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)
 SLANTED = (0.0, 0.6, 0.8)
 LUMP = Body("lump", 1.0, (0.3, 0.2, -0.4), ROUND)
 
 
-def tree(*parts: tuple[Joint, Body]) -> Tree:
-    return Tree("refused", tuple(body for _, body in parts), tuple(joint for joint, _ in parts))
+def tree(*parts: tuple[Joint, Body]) -> BodyTree:
+    return BodyTree("refused", tuple(body for _, body in parts), tuple(joint for joint, _ in parts))
 
 
 def chain(
     *kinds: str, body: Body = LUMP, axis: tuple[float, ...] = SLANTED, offset: tuple[float, ...] = (0.0, 0.0, 0.0)
-) -> Tree:
+) -> BodyTree:
     """Joints in one point (or each at `offset` from the last), bodies without mass between them, a lump at the end."""
     bodies = [*(Body(f"between{k}") for k in range(len(kinds) - 1)), body]
     parents = ["", *(b.name for b in bodies)]
@@ -68,7 +68,7 @@ SINGULAR = {
 @pytest.mark.parametrize("what", SINGULAR)
 def test_a_joint_that_nothing_resists_is_refused_by_name(what: str) -> None:
     data, joint = SINGULAR[what]
-    with pytest.raises(ModelError, match=f"^joint {joint}: nothing resists its motion"):
+    with pytest.raises(TreeError, match=f"^joint {joint}: nothing resists its motion"):
         data.check()
     with pytest.raises(UserError, match=f"^joint {joint}: nothing resists its motion"):
         _ = mechanism_of(data).table
@@ -81,7 +81,7 @@ def test_the_joint_behind_a_good_one_is_named() -> None:
         (Joint("good", "revolute", "lump", axis=SLANTED), LUMP),
         (Joint("bad", "revolute", "point", "lump"), Body("point", 1.0, (0.0, 0.0, 0.2))),
     )
-    with pytest.raises(ModelError, match=r"^joint bad: nothing resists"):
+    with pytest.raises(TreeError, match=r"^joint bad: nothing resists"):
         tree(good, bad).check()
 
 

@@ -8,12 +8,12 @@ import pytest
 from helpers.fmu_client import Host
 from helpers.tolerances import STOP_BALANCE, TIGHT, TREE_POWER
 from helpers.tree_cases import BuildTree, Point, mechanism_of, rate_along
-from mechfmu.multibody.tree import Body, Joint, Tree
+from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 pytest_plugins = ["helpers.tree_fixtures"]
 
 LOWER, UPPER = -0.5, 0.8
-PENDULUM = Tree(
+PENDULUM = BodyTree(
     "Stopped",
     (
         Body("rod", 2.0, (0.0, 0.0, -0.4), (0.1, 0.1, 0.01, 0.0, 0.0, 0.0)),

@@ -23,11 +23,10 @@ from ...model.mechanism import Array, Option, UserError
 from ...model.variables import Row
 from ...multibody.inverse_dynamics import inverse_dynamics
 from ...multibody.rotations import quaternion_product, rotation_vector, unit_quaternion
-from ...multibody.tree import Body, Joint
-from ...multibody.tree import Tree as TreeData
+from ...multibody.tree import Body, BodyTree, Joint
 from ..tree.base import TreeMechanism, described, identifier
 
-ARM = TreeData(
+ARM = BodyTree(
     "Arm",
     (
         Body("upper_arm", 3.0, (0.0, 0.0, -0.15), (0.03, 0.03, 0.004, 0.0, 0.0, 0.0)),
@@ -60,7 +59,7 @@ class ComputedTorque(TreeMechanism):
     )
 
     @cached_property
-    def tree(self) -> TreeData:
+    def tree(self) -> BodyTree:
         tree = described(self.options["model"])
         for joint in tree.joints:
             if joint.kind == "free":

@@ -23,7 +23,7 @@ import numpy as np
 from ...model.mechanism import Array, Option
 from ...model.variables import Row
 from ...multibody.rotations import about, quaternion_of
-from ...multibody.tree import Body, Joint, Tree
+from ...multibody.tree import Body, BodyTree, Joint
 from ..tree.base import TreeMechanism
 from .wittenburg import Equations, equations, graph
 
@@ -47,9 +47,9 @@ class SphericalArm(TreeMechanism):
     without_singularity = "use state=quaternion"
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> BodyTree:
         kind = "spherical" if self.options["state"] == "quaternion" else "euler_zxz"
-        return Tree(
+        return BodyTree(
             "SphericalArm",
             (
                 Body("body[1]", 4.0, (0.0, 0.0, -0.2), (0.075, 0.072, 0.01, 0.0, 0.0, 0.0)),

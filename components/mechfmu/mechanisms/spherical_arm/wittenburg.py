@@ -65,7 +65,7 @@ import numpy as np
 
 from ...multibody.rotations import from_quaternion, tilde
 from ...multibody.separate_bodies import BASE, Bodies, cross
-from ...multibody.tree import MOTIONS, ModelError, Tree
+from ...multibody.tree import MOTIONS, BodyTree, TreeError
 
 Array = Any
 ROTATIONAL = tuple(
@@ -167,19 +167,19 @@ class JointLoads:
     rdd: Array  # (n, 3) accelerations of the mass centres
 
 
-def graph(tree: Tree, reversed_arcs: Iterable[str] = ()) -> Graph:
+def graph(tree: BodyTree, reversed_arcs: Iterable[str] = ()) -> Graph:
     """The graph of a checked tree. Arcs lead from parent to child, those of the joints named in `reversed_arcs` from child to parent."""
     n = len(tree.joints)
     backwards = set(reversed_arcs)
     if unknown := sorted(backwards - {joint.name for joint in tree.joints}):
-        raise ModelError(f"joint {unknown[0]}: its arc cannot be reversed, there is no such joint")
+        raise TreeError(f"joint {unknown[0]}: its arc cannot be reversed, there is no such joint")
     number = {"": BASE} | {body.name: i for i, body in enumerate(tree.bodies)}
     parent = tuple(number[joint.parent] for joint in tree.joints)
     arcs: list[Arc] = []
     q = v = 0
     for a, joint in enumerate(tree.joints):
         if joint.kind not in ROTATIONAL:
-            raise ModelError(
+            raise TreeError(
                 f"joint {joint.name}: Wittenburg's method is for rotational joints ({', '.join(ROTATIONAL)}), not for {joint.kind}"
             )
         own = np.array(joint.axis) / np.linalg.norm(joint.axis)

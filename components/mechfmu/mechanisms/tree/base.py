@@ -29,8 +29,8 @@ from ...multibody.rotations import (
     towards_unit_length,
     zxz_angles,
 )
-from ...multibody.separate_bodies import Bodies, Frame, Motion, cross, forward_dynamics
-from ...multibody.tree import MOTIONS, Joint, ModelError, Tree
+from ...multibody.separate_bodies import Bodies, Frame, TreeMotion, cross, forward_dynamics
+from ...multibody.tree import MOTIONS, BodyTree, Joint, TreeError
 from .drawing import tree_drawing
 
 XYZ = "xyz"
@@ -40,19 +40,19 @@ WARN_BELOW, STOP_BELOW = 1e-2, 1e-4  # |sin phi_2| of Euler angles
 OFF_LENGTH = 1e-6  # of a start quaternion, beyond which a warning tells that it is normalised
 
 
-def described(model: str) -> Tree:
+def described(model: str) -> BodyTree:
     """The tree that an option describes as JSON, checked."""
     try:
-        tree = Tree.from_json(model)
+        tree = BodyTree.from_json(model)
         tree.check()
-    except ModelError as error:
+    except TreeError as error:
         raise UserError(str(error)) from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"option model is no description of a tree: {error}") from None
     return tree
 
 
-def identifier(tree: Tree) -> str:
+def identifier(tree: BodyTree) -> str:
     """The name of a tree, as a C identifier."""
     name = re.sub(r"\W", "_", tree.name, flags=re.ASCII) or "Tree"
     return name if not name[0].isdigit() else f"_{name}"
@@ -63,7 +63,7 @@ class TreeMechanism(Mechanism):
 
     @property
     @abstractmethod
-    def tree(self) -> Tree:
+    def tree(self) -> BodyTree:
         """The tree, checked."""
 
     moving = False  # the base follows acceleration inputs
@@ -687,7 +687,7 @@ class TreeMechanism(Mechanism):
             at_q, at_v = at_q + joint.coordinates, at_v + joint.rates
         return np.concatenate(forces), loss, energy
 
-    def _motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[Motion, Array, Array]:
+    def _motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[TreeMotion, Array, Array]:
         """The accelerations, and the power of the tip's load and of the base."""
         frames, at, _ = self._frames
         base = self._base_pose(X)

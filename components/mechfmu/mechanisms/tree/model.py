@@ -7,11 +7,10 @@ from pathlib import Path
 
 from ...model.mechanism import Option, UserError
 from ...model.variables import Row
-from ...multibody.tree import Body, Joint
-from ...multibody.tree import Tree as TreeData
+from ...multibody.tree import Body, BodyTree, Joint
 from .base import TreeMechanism, described, identifier
 
-EXAMPLE = TreeData(
+EXAMPLE = BodyTree(
     "ExampleTree",
     (
         Body("column", 8.0, (0.0, 0.0, 0.25), (0.2, 0.2, 0.05, 0.0, 0.0, 0.0)),
@@ -53,7 +52,7 @@ class Tree(TreeMechanism):
         return made
 
     @cached_property
-    def tree(self) -> TreeData:
+    def tree(self) -> BodyTree:
         return described(self.options["model"])
 
     def rows(self) -> tuple[Row, ...]:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ....model.mechanism import UserError, near
-from ....multibody.tree import Body, Joint, ModelError, Shape, Tree
+from ....model.mechanism import UserError, did_you_mean
+from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
 Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-class Fault(ModelError):
+class Fault(TreeError):
     """What is wrong with a description, and the line of the element (0: unknown)."""
 
     def __init__(self, message: str, line: int = 0):
@@ -38,7 +38,7 @@ class Fault(ModelError):
         self.line = line
 
 
-def read_tree(path: str | Path, base: str = "fixed") -> Tree:
+def read_tree(path: str | Path, base: str = "fixed") -> BodyTree:
     """The tree of a .urdf or .toml file. base: whether the root link of a URDF is held or floats; a TOML file says that by its joints."""
     suffix = Path(path).suffix.lower()
     if suffix == ".toml":
@@ -66,7 +66,7 @@ def told_to_user(where: str) -> Iterator[None]:
     """Makes a ModelError the user's: file, line, message, and no traceback behind it."""
     try:
         yield
-    except ModelError as error:
+    except TreeError as error:
         line = getattr(error, "line", 0)
         raise UserError(f"{where}:{line}: {error}" if line else f"{where}: {error}") from None
 
@@ -176,7 +176,7 @@ def reseated_joint(joint: Joint, seat: Placed) -> Joint:
     )
 
 
-def reseated_shape(shape: Shape, seat: Placed) -> Shape:
+def reseated_shape(shape: BodyShape, seat: Placed) -> BodyShape:
     """A shape of that body, likewise."""
     C, p = seat
     return replace(
@@ -222,7 +222,7 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known and (name or role == "child"):
                 raise Fault(
-                    f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{near(name, map(shown, known))}",
+                    f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{did_you_mean(name, map(shown, known))}",
                     line,
                 )
         if joint.parent == joint.child:
@@ -239,8 +239,8 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
 
 
 def arranged(
-    name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[Shape] = ()
-) -> Tree:
+    name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
+) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
     seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
@@ -277,14 +277,14 @@ def arranged(
         replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, ""))
         for s in shapes
     ]
-    tree = Tree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
     }
     try:
         tree.check()
-    except ModelError as error:
+    except TreeError as error:
         named = re.match(r"(body|joint) (\w+)", str(error))
         raise Fault(str(error), lines.get((named[1], named[2]), 0) if named else 0) from None
     return tree

@@ -19,9 +19,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from ....model.mechanism import near
+from ....model.mechanism import did_you_mean
 from ....multibody.rotations import from_quaternion
-from ....multibody.tree import MOTIONS, Body, Joint, Tree
+from ....multibody.tree import MOTIONS, Body, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
@@ -61,7 +61,7 @@ _TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
 _KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
 
 
-def read_toml(path_or_text: Source) -> Tree:
+def read_toml(path_or_text: Source) -> BodyTree:
     """The tree of a TOML file (or of a text of several lines)."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
@@ -223,7 +223,7 @@ class Table:
         return tidy(R if np.max(np.abs(R @ R.T - np.eye(3))) < 1e-14 else U @ V)
 
 
-def _tree(given: dict[str, Any], default: str, lines: Lines) -> Tree:
+def _tree(given: dict[str, Any], default: str, lines: Lines) -> BodyTree:
     name = given.get("name", default)
     if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
         raise Fault(
@@ -258,7 +258,9 @@ def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
     """The joint, its line, and the frame of the body in the joint's moving frame, where it is another one."""
     kind = table.text("kind")
     if kind not in MOTIONS:
-        raise table.fault("kind", f"unknown kind {shown(kind)}{near(kind, MOTIONS)} (known: {', '.join(MOTIONS)})")
+        raise table.fault(
+            "kind", f"unknown kind {shown(kind)}{did_you_mean(kind, MOTIONS)} (known: {', '.join(MOTIONS)})"
+        )
     has_axis = any(axis is None for _, axis in MOTIONS[kind])
     joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
     for keys, allowed in ((("axis",), has_axis), (PASSIVE_KEYS, joint.rates > 0), (LIMIT_KEYS, joint.rates == 1)):
@@ -288,4 +290,6 @@ def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
 def _refuse_unknown(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:
     for key in given:
         if key not in known:
-            raise Fault(f"{what}: unknown key {shown(key)}{near(key, known)} (known: {', '.join(known)})", line_of(key))
+            raise Fault(
+                f"{what}: unknown key {shown(key)}{did_you_mean(key, known)} (known: {', '.join(known)})", line_of(key)
+            )

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 from lxml import etree  # type: ignore[import-untyped]
 
-from ....model.mechanism import UserError, near
-from ....multibody.tree import Body, Joint, Shape, Tree
+from ....model.mechanism import UserError, did_you_mean
+from ....multibody.tree import Body, BodyShape, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
@@ -64,7 +64,7 @@ KINDS = {
 Element = Any  # lxml comes without types
 
 
-def read_urdf(path_or_text: Source, base: str = "fixed") -> Tree:
+def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<"). base: "fixed", the root link is held, or "free", it floats."""
     if base not in ("fixed", "free"):
         raise UserError(f"base={shown(base)}: must be fixed or free")
@@ -101,7 +101,7 @@ def _parsed(data: bytes, encoding: str | None) -> Element:
     return root
 
 
-def _tree(robot: Element, name: str, base: str) -> Tree:
+def _tree(robot: Element, name: str, base: str) -> BodyTree:
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint")}
     for tag, them in elements.items():
         check_count(len(them), tag)
@@ -176,9 +176,9 @@ def _link(element: Element) -> tuple[Body, int]:
     return Body(name, m, flat(com), turned_inertia(R, J)), line
 
 
-def _shapes(link: Element) -> list[Shape]:
+def _shapes(link: Element) -> list[BodyShape]:
     """What can be drawn of a link."""
-    found: list[Shape] = []
+    found: list[BodyShape] = []
     for element in (e for tag in ("visual", "collision") for e in _all(link, tag)):
         if found and _tag(element) == "collision":
             break
@@ -189,7 +189,7 @@ def _shapes(link: Element) -> list[Shape]:
             ):
                 size = _size(solid)
                 if size and min(size) > 0:
-                    found.append(Shape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
+                    found.append(BodyShape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
         except Fault:
             continue
     return found
@@ -210,7 +210,7 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     what = f"joint {shown(name)}"
     kind = _attribute(element, "type", what)
     if kind not in KINDS:
-        raise Fault(f"{what}: unknown type {shown(kind)}{near(kind, KINDS)} (known: {', '.join(KINDS)})", line)
+        raise Fault(f"{what}: unknown type {shown(kind)}{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})", line)
     mimic = _one(element, "mimic", what)
     if mimic is not None:
         other = shown(mimic.get("joint", "?"))
