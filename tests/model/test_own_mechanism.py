@@ -171,7 +171,7 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
     "a syntax error": ("/ p.J  #", "/ p.J)  #", "/ p.J)", "unmatched ')': `dw = "),
     "a missing comma": ("above=0.0),\n", "above=0.0)\n", "motor.resistance", "invalid syntax. Perhaps you forgot a comma?"),
     "a misspelt import": ("Mechanism, Row", "Mechanism, Rwo", "Rwo", "model has no Rwo; did you mean Row?"),
-    "an absolute import": ("from ...model", "from model", "from model", "No module named 'model': write `from ...model import ...`, with the dots"),
+    "an absolute import": ("from ...model", "from facade", "from facade", "No module named 'facade': write `from ...facade import ...`, with the dots"),
     "no class": ("(Mechanism)", "", "A pendulum on the", "there is no class derived from Mechanism: one is needed"),
     "another key": ('key = "motor', 'key = "moter', "class Motor", 'key = "moter_pendulum": must be the name of the folder, "motor_pendulum"'),
     "no title": ("    title =", "    titel =", "class Motor", "class MotorPendulum has no title: write title = "),

@@ -100,7 +100,7 @@ def explanation(error: BaseException) -> str:
     if isinstance(error, NameError):
         return f"{error.name or text} is not defined: a variable of the table is p.{error.name}, x.{error.name} or u.{error.name}; a module needs an import"
     if isinstance(error, ModuleNotFoundError):
-        ours = {folder.name for folder in PACKAGE.iterdir() if folder.is_dir()}
+        ours = {place.stem for place in PACKAGE.iterdir()}
         cure = (
             f"write `from ...{error.name} import ...`, with the dots"
             if (error.name or "").split(".")[0] in ours
