@@ -13,7 +13,6 @@ from helpers.exo_cases import everything_acts
 from helpers.exo_golden import (
     Case,
     fast,
-    folded,
     jacobian,
     load,
     moments,
@@ -22,6 +21,7 @@ from helpers.exo_golden import (
     random_case,
     slow,
     starts,
+    swept,
     system,
     worst,
 )
@@ -38,7 +38,7 @@ from helpers.tolerances import (
 from mechfmu import Exoskeleton
 from mechfmu.codegen.recording import ARGUMENTS, recording_of
 from mechfmu.mechanisms.exoskeleton import matrices as dense
-from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton import recursion
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
 from mechfmu.simulation.engines import engine
 
@@ -369,8 +369,8 @@ def test_mobility_of_the_feet() -> None:
         for c in random_cases(limbs, 3):
             mass, _ = system(c)
             J, _ = jacobian(c, [0, 1])
-            b, f = folded(c)
-            mobility = recursion.feet(limbs, b, f, c.g)
+            b, f = swept(c)
+            mobility = recursion.foot_mobility(limbs, b, f, c.g)
             found = np.block([[np.reshape(mobility.Om[i][j], (2, 2)) for j in range(2)] for i in range(2)])
             inverse = np.linalg.inv(mass)
             assert worst(found, J @ inverse @ J.T) < FORMS

@@ -14,7 +14,6 @@ from helpers.exo_golden import (
     case,
     drop,
     fast,
-    folded,
     jacobian,
     load,
     moments,
@@ -23,6 +22,7 @@ from helpers.exo_golden import (
     slow,
     starts,
     state_names,
+    swept,
     system,
     worst,
 )
@@ -37,9 +37,8 @@ from helpers.tolerances import (
     LOSS,
 )
 from mechfmu import Exoskeleton
-from mechfmu.mechanisms.exoskeleton import contact as contact
+from mechfmu.mechanisms.exoskeleton import contact, recursion
 from mechfmu.mechanisms.exoskeleton import matrices as dense
-from mechfmu.mechanisms.exoskeleton import recursion as recursion
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 
@@ -86,11 +85,11 @@ def test_impacts() -> None:
     assert len(data) == 9
     for c, expect in data:
         feet = [foot - 1 for foot in expect["feet"]]
-        b, f = folded(c)
-        mobility = recursion.feet(c.limbs, b, f, c.g)
+        b, f = swept(c)
+        mobility = recursion.foot_mobility(c.limbs, b, f, c.g)
         v = [tuple(jacobian(c, [foot])[0] @ c.v) for foot in range(2)]
         Lambda = contact.solve(mobility.Om, [float(foot in feet) for foot in range(2)], [(-x, -y) for x, y in v])
-        added = recursion.respond(c.limbs, b, f, Lambda)
+        added = recursion.foot_force_response(c.limbs, b, f, Lambda)
         after = c.v + np.concatenate([[added.x, added.y], added.phi, added.l])
         assert worst(after, expect["expect"]["qd_plus"] + expect["expect"]["ld_plus"]) < EXO_GOLDEN
         assert worst([Lambda[foot] for foot in feet], np.reshape(expect["expect"]["impulses"], (-1, 2))) < EXO_GOLDEN

@@ -1,4 +1,4 @@
-"""Feet on the ground: reactions, the limit of ankle moments, and impacts, from the mobility Om of the feet (exoskeleton_recursion.py, (8)).
+"""Feet on the ground: reactions, the limit of ankle moments, and impacts, from the mobility Om of the feet (recursion.py, (8)).
 
 Nothing here is decided by a value: which feet take part is a pair of numbers 0 or 1, and the equations of the others read R = 0.
 
@@ -22,18 +22,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .recursion import (
-    Feet,
+from .blocks import (
     Matrix,
-    Mobility,
     Vector,
+    inverse_general,
     minus,
+    minus4,
     plus,
     product_general,
     times_general,
     transposed,
     transposed_times,
 )
+from .recursion import FootMobility, Mobility
 
 Array = Any
 Pair = Sequence[Any]  # one number for each foot
@@ -46,18 +47,18 @@ def solve(Om: Mobility, on: Pair, rhs: Sequence[Vector]) -> tuple[Vector, Vector
     first, second, both = on[0], on[1], on[0] * on[1]
     one = _masked(Om[0][0], first)
     across = tuple(both * entry for entry in Om[0][1])
-    one_inverse = _inverse(one)
+    one_inverse = inverse_general(one)
     left = product_general(transposed(across), one_inverse)  # A21 A11^-1
     two = minus4(_masked(Om[1][1], second), product_general(left, across))
     r_1, r_2 = (first * rhs[0][0], first * rhs[0][1]), (second * rhs[1][0], second * rhs[1][1])
-    R_2 = times_general(_inverse(two), minus(r_2, times_general(left, r_1)))
+    R_2 = times_general(inverse_general(two), minus(r_2, times_general(left, r_1)))
     R_1 = times_general(one_inverse, minus(r_1, times_general(across, R_2)))
     return R_1, R_2
 
 
 def independence(Om: Mobility) -> Array:
     """How far the two feet are from hindering each other (both legs rigid and parallel): about 1 in general, 0 when Om is singular."""
-    left = product_general(transposed(Om[0][1]), _inverse(Om[0][0]))
+    left = product_general(transposed(Om[0][1]), inverse_general(Om[0][0]))
     two = minus4(Om[1][1], product_general(left, Om[0][1]))
     return (two[0] * two[3] - two[1] * two[2]) / (Om[1][1][0] + Om[1][1][3]) ** 2
 
@@ -69,7 +70,7 @@ class Support(NamedTuple):
     ankles: tuple[Any, Any]  # the ankle moments that act
 
 
-def support(feet: Feet, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
+def support(feet: FootMobility, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
     """Reactions (1) of the feet that are `on`, and the ankle moments that feet of half length a can carry: |M_b| <= a R_yb; a = None: any.
 
     A moment M in ankle c turns shank c by -M, which accelerates foot b by -turn[c][b] M; so the reactions are linear in the moments, R = R_0 + Gr M.
@@ -147,12 +148,3 @@ def _masked(X: Matrix, on: Array) -> Matrix:
     """X, or the unit matrix when off."""
     off = 1 - on
     return on * X[0] + off, on * X[1], on * X[2], on * X[3] + off
-
-
-def _inverse(X: Matrix) -> Matrix:
-    one_over = 1.0 / (X[0] * X[3] - X[1] * X[2])
-    return X[3] * one_over, -X[1] * one_over, -X[2] * one_over, X[0] * one_over
-
-
-def minus4(X: Any, Y: Any) -> Matrix:
-    return X[0] - Y[0], X[1] - Y[1], X[2] - Y[2], X[3] - Y[3]

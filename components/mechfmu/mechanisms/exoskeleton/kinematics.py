@@ -1,4 +1,4 @@
-"""Positions, velocities and energies of an exoskeleton (see exoskeleton_limbs.py for the drawing and the symbols).
+"""Positions, velocities and energies of an exoskeleton (see topology.py for the drawing and the symbols).
 
 r_i = r_P + sigma_i l_i u_i                       v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)                          distal ends
 T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2          V = g sum m y_c + 1/2 sum k (l - l0)^2
@@ -15,7 +15,7 @@ from .topology import Limbs
 Array = Any
 
 
-class Points(NamedTuple):
+class LinkPoints(NamedTuple):
     """Of every link: its distal end and its mass centre, (2, n) each, with their velocities."""
 
     end: Array
@@ -30,7 +30,7 @@ class Points(NamedTuple):
         return self.end_velocity[0, limbs.shanks[b]], self.end_velocity[1, limbs.shanks[b]]
 
 
-def points(
+def link_points(
     limbs: Limbs,
     hip: tuple[Any, Any],
     hip_velocity: tuple[Any, Any],
@@ -40,12 +40,12 @@ def points(
     l: Array,
     ld: Array,
     c: Array,
-) -> Points:
+) -> LinkPoints:
     step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
     rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
     end, com = _walk(limbs, hip, step, c)
     end_velocity, com_velocity = _walk(limbs, hip_velocity, rate, c)
-    return Points(end, com, end_velocity, com_velocity)
+    return LinkPoints(end, com, end_velocity, com_velocity)
 
 
 def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
@@ -64,7 +64,7 @@ def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Ar
     return at_ends, at_centres
 
 
-class Whole(NamedTuple):
+class Totals(NamedTuple):
     """Of the whole exoskeleton."""
 
     com: tuple[Any, Any]
@@ -74,8 +74,8 @@ class Whole(NamedTuple):
     potential: Array
 
 
-def whole(
-    points: Points,
+def totals(
+    points: LinkPoints,
     w: Array,
     l: Array,
     ld: Array,
@@ -85,12 +85,12 @@ def whole(
     k: Array,
     l0: Array,
     gravity: Array,
-) -> Whole:
+) -> Totals:
     """`inertia` is Iext + jr l^2."""
     total = np.sum(m)
     (x, y), (vx, vy) = points.com, points.com_velocity
     X, Y, VX, VY = (np.sum(m * value) / total for value in (x, y, vx, vy))
-    return Whole(
+    return Totals(
         com=(X, Y),
         com_velocity=(VX, VY),
         angular_momentum=np.sum(m * ((x - X) * (vy - VY) - (y - Y) * (vx - VX)) + inertia * w),

@@ -1,4 +1,4 @@
-"""The exoskeleton's equations in matrix form, for any number of links. This is the form to read; exoskeleton_recursion.py is the form to run.
+"""The exoskeleton's equations in matrix form, for any number of links. This is the form to read; recursion.py is the form to run.
 
     A q'' + B q'^2 + g C + 2 D (l' q') + E l'' + I' q' = F                                          (25')
     G q'' + H q'^2 + g K + 2 L (l' q') + P l''         = S                                          (26')
