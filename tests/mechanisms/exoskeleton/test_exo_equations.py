@@ -241,7 +241,7 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
     for seed in range(3):
         t, x, d, u, p = everything_acts(m, seed, pinned)
         p = np.array(p)
-        if m.prescribed:  # one link follows its input
+        if m.configuration.prescribed:  # one link follows its input
             p[m.table.by_name["link[1].prescribed"].index] = 1.0
         X, U, P = m.table.x(x), m.table.u(u), m.table.p(p)
         y, rates = m.table.y(m.outputs(t, x, d, u, p)), m.table.x(m.rates(t, x, d, u, p))
@@ -266,7 +266,7 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
         power += U.Fa @ X.ld - P.d @ X.ld**2
         if options["inertia"] == "prescribed":
             power -= 0.5 * U.Id @ X.w**2
-        if m.prescribed:
+        if m.configuration.prescribed:
             residual = y.thrust[0] - (-P.k[0] * (X.l[0] - P.l0[0]) - P.d[0] * X.ld[0] + U.Fa[0])
             power += residual * X.ld[0]
         if options["contact"] == "external":

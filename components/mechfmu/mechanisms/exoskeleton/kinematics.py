@@ -1,7 +1,8 @@
 """Positions, velocities and energies of an exoskeleton (see topology.py for the drawing and the symbols).
 
-r_i = r_P + sigma_i l_i u_i                       v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)                          distal ends
-T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2          V = g sum m y_c + 1/2 sum k (l - l0)^2
+Distal ends    r_i = r_P + sigma_i l_i u_i          v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)
+Energies       T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2
+               V = g sum m y_c + 1/2 sum k (l - l0)^2
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Array = Any
 
 
 class LinkPoints(NamedTuple):
-    """Of every link: its distal end and its mass centre, (2, n) each, with their velocities."""
+    """Distal end and mass centre of every link, (2, n) each, with their velocities."""
 
     end: Array
     com: Array
@@ -43,12 +44,12 @@ def link_points(
 ) -> LinkPoints:
     step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
     rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
-    end, com = _walk(limbs, hip, step, c)
-    end_velocity, com_velocity = _walk(limbs, hip_velocity, rate, c)
+    end, com = _running_sums(limbs, hip, step, c)
+    end_velocity, com_velocity = _running_sums(limbs, hip_velocity, rate, c)
     return LinkPoints(end, com, end_velocity, com_velocity)
 
 
-def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
+def _running_sums(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
     """Sums of the steps from the hip outwards: to the ends of the links, and to the fractions c of them."""
     ends: list[Any] = [None] * limbs.n
     inner: list[Any] = [None] * limbs.n
@@ -65,7 +66,7 @@ def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Ar
 
 
 class Totals(NamedTuple):
-    """Of the whole exoskeleton."""
+    """Mass centre, momentum and energies of the exoskeleton, without hinge springs."""
 
     com: tuple[Any, Any]
     com_velocity: tuple[Any, Any]

@@ -223,7 +223,7 @@ def foot_force_response(limbs: Limbs, links: LinkStates, sweep: InwardSweep, R: 
 def _constraint_force(
     limbs: Limbs, links: LinkStates, sweep: InwardSweep, a: Sequence[Vector], De: Sequence[Vector], b: Sequence[Vector]
 ) -> Array:
-    """N of links with fixed length, from the balance of the distal node along the link, K De + U a_P = b + sigma N u."""
+    """N of links with fixed length, from the balance of the distal node, K De + U a_P = b + sigma N u."""
     if links.fixed is None:
         return 0.0 * links.l
     rest = [minus(plus(times(link.K, De[i]), times(link.U, a[i])), b[i]) for i, link in enumerate(sweep.links)]
@@ -280,7 +280,7 @@ class FootMobility(NamedTuple):
 
 
 def foot_mobility(limbs: Limbs, links: LinkStates, sweep: InwardSweep, gravity: Array) -> FootMobility:
-    """(8), and the angular accelerations of the shanks; by reciprocity, ankle moments accelerate the feet by the same."""
+    """(8), and the angular accelerations of the shanks, by reciprocity those of the feet due to ankle moments."""
     zero = 0.0 * links.l[0]
     a_hip = times(sweep.W_inverse, sweep.bc)
     a, T, Lambda, own_turn, hip_turn = [], [], [], [], []

@@ -1,4 +1,4 @@
-"""The start of the exoskeleton: its state, the feet that are pinned, and the conditions that the parameters must meet."""
+"""The start of the exoskeleton: its state, pinned feet, and the conditions that the parameters must meet."""
 
 from __future__ import annotations
 
