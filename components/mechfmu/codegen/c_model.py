@@ -11,7 +11,8 @@ import casadi
 
 from ..model import Caution, Mechanism, Note
 from ..model.variables import Row, Table
-from .c_code import Code, c_function
+from .c_text import Code, c_function
+from .legend import element_names, legend
 from .recording import ARGUMENTS, Recording, recording_of
 
 PREAMBLE = """\
@@ -30,14 +31,15 @@ PREAMBLE = """\
 
 def model_c(mechanism: Mechanism, guid: str, starts: Mapping[str, float]) -> str:
     """The C source of a mechanism with some start values changed."""
-    codes = [
-        c_function(graph, f"model_{graph.name()}", sum(o.startswith("milestone_") for o in graph.name_out()))
-        for graph in graphs(mechanism)
-    ]
+    codes = []
+    for graph in graphs(mechanism):
+        function = graph.name()
+        names = element_names(mechanism, function)
+        codes.append(c_function(graph, f"model_{function}", boundary_count(graph), names))
     functions = "\n".join(
         re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes
     )
-    return "\n".join([PREAMBLE, functions, tables(mechanism, guid, starts, codes)])
+    return "\n".join([PREAMBLE, legend(mechanism), functions, tables(mechanism, guid, starts, codes)])
 
 
 def graphs(mechanism: Mechanism) -> list[casadi.Function]:
@@ -57,12 +59,17 @@ def graphs(mechanism: Mechanism) -> list[casadi.Function]:
 
 def _named(graph: casadi.Function, name: str, *results: str) -> casadi.Function:
     symbols = [casadi.SX.sym(a, graph.size1_in(i)) for i, a in enumerate(ARGUMENTS)]
-    results = (*milestone_names(graph.n_out() - len(results)), *results)
+    results = (*boundary_names(graph.n_out() - len(results)), *results)
     return casadi.Function(name, symbols, casadi.cse(graph.call(symbols)), list(ARGUMENTS), list(results))
 
 
-def milestone_names(count: int) -> list[str]:
-    return [f"milestone_{k}" for k in range(count)]
+def boundary_names(count: int) -> list[str]:
+    """The names of a graph's first outputs, which are block boundaries."""
+    return [f"boundary_{k}" for k in range(count)]
+
+
+def boundary_count(graph: casadi.Function) -> int:
+    return sum(name.startswith("boundary_") for name in graph.name_out())
 
 
 def tangents(recorded: Recording) -> list[casadi.Function]:
@@ -93,7 +100,7 @@ def tangents(recorded: Recording) -> list[casadi.Function]:
     names = list(ARGUMENTS)
     return [
         casadi.Function("tangent", [*point, *seeds.values()], casadi.cse([*passed, *derivatives[-2:]]),
-                        [*names, *(f"{a}_dot" for a in ARGUMENTS)], [*milestone_names(len(passed)), "dx_dot", "y_dot"]),
+                        [*names, *(f"{a}_dot" for a in ARGUMENTS)], [*boundary_names(len(passed)), "dx_dot", "y_dot"]),
         casadi.Function("initial_tangent", [*point, seeds["p"]], [along(x0, ["p"]), along(d0, ["p"])], [*names, "p_dot"], ["x_dot", "d_dot"]),
     ]  # fmt: skip
 

@@ -1,0 +1,106 @@
+"""Names of variables for the comments of the generated C: a legend on top, and names where elements are used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..model import Mechanism
+from ..model.variables import Role, Scalar
+
+MAX_LISTED = 12  # elements of an array that have a line each in the legend; a longer array has one line
+
+VECTORS: dict[str, tuple[Role, str]] = {
+    "x": ("state", "continuous states"),
+    "d": ("discrete", "discrete states"),
+    "u": ("input", "inputs"),
+    "p": ("parameter", "parameters"),
+    "y": ("output", "outputs"),
+}
+
+
+def element_names(mechanism: Mechanism, function: str) -> dict[str, list[str]]:
+    """By argument of a generated function (rates, outputs, ...): the names of its elements."""
+    names = {vector: [_safe(s.name) for s in _scalars(mechanism, role)] for vector, (role, _) in VECTORS.items()}
+    derivatives = [_safe(s.name) for s in _scalars(mechanism, "derivative")]
+    results = {
+        "rates": derivatives,
+        "outputs": names["y"],
+        "guards": list(map(_safe, getattr(mechanism, "event_names", [f"e{k}" for k in range(mechanism.guard_count)]))),
+        "project": names["x"],
+        "requirements": list(map(_safe, mechanism.requirement_texts)),
+    }
+    arguments = {vector: names[vector] for vector in "xdup"}
+    if function == "tangent":
+        return arguments | {"dx_dot": derivatives, "y_dot": names["y"]}
+    if function == "initial_tangent":
+        return arguments | {"x_dot": names["x"], "d_dot": names["d"]}
+    if function in results:
+        return arguments | {"out": results[function]}
+    return arguments | {"x_new": names["x"], "d_new": names["d"]}  # initial and jumps
+
+
+def legend(mechanism: Mechanism) -> str:
+    """A comment that lists the variables of the mechanism by vector and index."""
+    lines = [f" * {_safe(mechanism.title)}. Vectors of the functions below; t is the time and w a work array."]
+    for vector, (role, title) in VECTORS.items():
+        lines += _section(title, list(_entries(vector, _scalars(mechanism, role))))
+    events = [(f"g[{k}]", _safe(name), "", "") for k, name in enumerate(getattr(mechanism, "event_names", [f"e{k}" for k in range(mechanism.guard_count)]))]
+    lines += _section("guards, one per event, which occurs when its guard falls to zero", events)
+    lines += [
+        " *",
+        " * Results: dx[k] is the time derivative of x[k]; x_new and d_new are states after initialization or an event.",
+        " * *_dot is the derivative of a vector along a direction.",
+    ]
+    return "\n".join(["/*", *lines, " */", ""])
+
+
+def summary(names: Sequence[str]) -> str:
+    """Names of successive elements in short form: joint[1..10].length, or the first and the last."""
+    first, last = names[0], names[-1]
+    if len(set(names)) == 1:
+        return first
+    parts = [re.split(r"(\d+)", name) for name in (first, last)]
+    if len(parts[0]) == len(parts[1]):
+        differing = [k for k, (a, b) in enumerate(zip(*parts, strict=True)) if a != b]
+        if len(differing) == 1 and differing[0] % 2:
+            k = differing[0]
+            low, high = int(parts[0][k]), int(parts[1][k])
+            step = 1 if high > low else -1
+            before, after = "".join(parts[0][:k]), "".join(parts[0][k + 1 :])
+            if list(names) == [f"{before}{number}{after}" for number in range(low, high + step, step)]:
+                return f"{before}{low}..{high}{after}"
+    return f"{first} ... {last}"
+
+
+def _scalars(mechanism: Mechanism, role: Role) -> list[Scalar]:
+    return sorted(mechanism.table.of(role), key=lambda s: s.index)
+
+
+def _entries(vector: str, scalars: Sequence[Scalar]) -> Iterator[tuple[str, str, str, str]]:
+    """Element, name, unit and description of every line."""
+    k = 0
+    while k < len(scalars):
+        scalar, row = scalars[k], scalars[k].row
+        if isinstance(row.name, str) and row.count > MAX_LISTED:
+            end = k + row.count - 1
+            name = summary([s.name for s in scalars[k : end + 1]])
+            description = summary([s.description for s in scalars[k : end + 1]])
+            yield f"{vector}[{k}..{end}]", _safe(name), scalar.unit, _safe(description)
+            k = end + 1
+        else:
+            yield f"{vector}[{k}]", _safe(scalar.name), scalar.unit, _safe(scalar.description)
+            k += 1
+
+
+def _section(title: str, entries: Sequence[tuple[str, str, str, str]]) -> list[str]:
+    if not entries:
+        return []
+    widths = [max(len(entry[column]) for entry in entries) for column in range(3)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(e, (*widths, 0), strict=True)) for e in entries]
+    return [" *", f" * {title}", *(f" *   {line.rstrip()}" for line in lines)]
+
+
+def _safe(text: str) -> str:
+    """Text that cannot end a C comment or begin another one."""
+    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
