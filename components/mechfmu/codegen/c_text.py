@@ -95,9 +95,8 @@ class _Writer:
             code = int(program.operation[i])
             if code >= OUTPUT:
                 output, element = program.outputs[code - OUTPUT], int(program.number[i, 2])
-                source = operand(i, 0)
-                comments.add(output, [element])
-                lines.append(f"    {output}[{element}] = {source};{comments.take()}")
+                target = comments.name(output, [element])
+                lines.append(f"    {output}[{element}] = {operand(i, 0)};{comments.take(target)}")
                 continue
             operands = [operand(i, slot) for slot in (0, 1) if program.kind[i, slot] != NONE]
             keep = "".join(f" w[{place}] = v{i};" for place in stores.get(i, ()))
@@ -121,9 +120,8 @@ class _Writer:
     def loop(self, loop: Loop, number: int) -> list[str]:
         program, layout, comments = self.program, self.layout, _Comments(self.names)
 
-        def element(argument: str, first: int, stride: int) -> str:
-            comments.add(argument, [first + stride * j for j in range(loop.iterations)])
-            return f"{argument}[{_index(first, stride)}]"
+        def elements(first: int, stride: int) -> list[int]:
+            return [first + stride * j for j in range(loop.iterations)]
 
         def operand(q: int, slot: int) -> str:
             kind = int(program.kind[loop.first + q, slot])
@@ -131,7 +129,9 @@ class _Writer:
             if kind >= CONSTANT or stride == 0:
                 return self.scalar(kind, value, number, comments)
             if kind >= INPUT:
-                return element(program.inputs[kind - INPUT], value, stride)
+                argument = program.inputs[kind - INPUT]
+                comments.add(argument, elements(value, stride))
+                return f"{argument}[{_index(value, stride)}]"
             if same_iteration(loop, q, value, stride):
                 return f"v{value - loop.first}"
             slots = layout.strided_slots(abs(stride), value)
@@ -142,9 +142,9 @@ class _Writer:
             i = loop.first + q
             code = int(program.operation[i])
             if code >= OUTPUT:
-                source = operand(q, 0)
-                target = element(program.outputs[code - OUTPUT], *reference(program, loop, q, 2))
-                lines.append(f"        {target} = {source};{comments.take()}")
+                output, (first, stride) = program.outputs[code - OUTPUT], reference(program, loop, q, 2)
+                target = comments.name(output, elements(first, stride))
+                lines.append(f"        {output}[{_index(first, stride)}] = {operand(q, 0)};{comments.take(target)}")
                 continue
             operands = [operand(q, slot) for slot in (0, 1) if program.kind[i, slot] != NONE]
             kept = [s for s in layout.strided.get((loop.period, i % loop.period), ()) if s.low <= i <= s.high]
@@ -184,8 +184,9 @@ class _RepeatedBlockText:
         program = self.writer.program
         code = int(program.operation[self.firsts[0] + q])
         if code >= OUTPUT:
-            target = self._element(program.outputs[code - OUTPUT], program.number[self.firsts + q, 2])
-            return f"    {target} = {self._operand(q, 0)};{self.comments.take()}"
+            output, elements = program.outputs[code - OUTPUT], program.number[self.firsts + q, 2]
+            target = self.comments.name(output, elements)
+            return f"    {output}[{self._index(elements)}] = {self._operand(q, 0)};{self.comments.take(target)}"
         operands = [self._operand(q, slot) for slot in (0, 1) if self.kind[self.firsts[0] + q, slot] != NONE]
         slots = [self.writer.layout.single.get(int(first) + q) for first in self.firsts]
         keep = f" w[{self._index(np.array(slots))}] = v{q};" if slots[0] is not None else ""
@@ -200,14 +201,12 @@ class _RepeatedBlockText:
                 return literals[0]
             return f"c[{self.constants.setdefault(literals, len(self.constants))}]"
         if kind >= INPUT:
-            return self._element(program.inputs[kind - INPUT], numbers)
+            argument = program.inputs[kind - INPUT]
+            self.comments.add(argument, numbers)
+            return f"{argument}[{self._index(numbers)}]"
         if numbers[0] >= self.firsts[0]:
             return f"v{numbers[0] - self.firsts[0]}"
         return f"w[{self._index(np.array([self.writer.layout.single[int(n)] for n in numbers]))}]"
-
-    def _element(self, argument: str, numbers: np.ndarray) -> str:
-        self.comments.add(argument, numbers)
-        return f"{argument}[{self._index(numbers)}]"
 
     def _index(self, places: np.ndarray) -> str:
         """Places that differ from call to call come from the table."""
@@ -221,25 +220,29 @@ class _RepeatedBlockText:
 
 
 class _Comments:
-    """The names of variables, each at its first use in one C function."""
+    """The names of variables: those that one C function reads, each at its first use, and those that it writes."""
 
     def __init__(self, names: Names):
         self._names = names
-        self._waiting: list[str] = []
-        self._known: set[tuple[str, ...]] = set()  # argument, names
+        self._read: list[str] = []  # in the current line
+        self._known: set[str] = set()
+
+    def name(self, argument: str, elements: Iterable[int]) -> str:
+        """The name of elements that a line uses in successive iterations or calls; empty: not known."""
+        names = self._names.get(argument)
+        return summary([names[int(element)] for element in elements]) if names else ""
 
     def add(self, argument: str, elements: Iterable[int]) -> None:
-        """The current line uses these elements of an argument, in successive iterations or calls."""
-        if argument not in self._names:
-            return
-        used = tuple(self._names[argument][int(element)] for element in elements)
-        if (argument, *used) not in self._known:
-            self._known.add((argument, *used))
-            self._waiting.append(summary(used))
+        """The current line reads these elements."""
+        name = self.name(argument, elements)
+        if name and name not in self._known:
+            self._known.add(name)
+            self._read.append(name)
 
-    def take(self) -> str:
-        """The comment of the current line, or nothing."""
-        text, self._waiting = ", ".join(self._waiting), []
+    def take(self, target: str = "") -> str:
+        """The comment of the current line, which writes `target`, or nothing."""
+        read, self._read = ", ".join(self._read), []
+        text = f"{target} = {read}" if target and read else target or read
         return f" /* {text} */" if text else ""
 
 

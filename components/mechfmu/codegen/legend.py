@@ -19,38 +19,66 @@ VECTORS: dict[str, tuple[Role, str]] = {
 }
 
 
-def element_names(mechanism: Mechanism, function: str) -> dict[str, list[str]]:
-    """By argument of a generated function (rates, outputs, ...): the names of its elements."""
-    names = {vector: [_safe(s.name) for s in _scalars(mechanism, role)] for vector, (role, _) in VECTORS.items()}
-    derivatives = [_safe(s.name) for s in _scalars(mechanism, "derivative")]
-    results = {
-        "rates": derivatives,
-        "outputs": names["y"],
-        "guards": list(map(_safe, getattr(mechanism, "event_names", [f"e{k}" for k in range(mechanism.guard_count)]))),
-        "project": names["x"],
-        "requirements": list(map(_safe, mechanism.requirement_texts)),
+class VariableNames:
+    """The names of the elements of the arguments of the generated functions."""
+
+    def __init__(self, mechanism: Mechanism):
+        names = {vector: [_safe(s.name) for s in _scalars(mechanism, role)] for vector, (role, _) in VECTORS.items()}
+        derivatives = [_safe(s.name) for s in _scalars(mechanism, "derivative")]
+        events, requirements = (list(map(_safe, t)) for t in (mechanism.event_names, mechanism.requirement_texts))
+        self._arguments = {vector: names[vector] for vector in "xdup"}
+        self._results = {
+            "rates": {"out": derivatives},
+            "outputs": {"out": names["y"]},
+            "guards": {"out": events},
+            "project": {"out": names["x"]},
+            "requirements": {"out": requirements},
+            "tangent": {"dx_dot": derivatives, "y_dot": names["y"]},
+            "initial_tangent": {"x_dot": names["x"], "d_dot": names["d"]},
+        }
+        self._new_state = {"x_new": names["x"], "d_new": names["d"]}
+
+    def of(self, function: str) -> dict[str, list[str]]:
+        """By argument of a function: the names of its elements."""
+        return {**self._arguments, **self._results.get(function, self._new_state)}  # new state: initial and jumps
+
+
+def heading(mechanism: Mechanism, function: str) -> str:
+    """A comment before a generated function."""
+    texts = {
+        "initial": "states at the start",
+        "rates": "time derivatives of the states",
+        "outputs": "outputs",
+        "guards": "guards of the events",
+        "project": "states on their constraints",
+        "requirements": "requirements on the parameters, which must be greater than 0",
+        "tangent": "derivatives of rates and outputs along a direction",
+        "initial_tangent": "derivatives of the states at the start along a direction of the parameters",
     }
-    arguments = {vector: names[vector] for vector in "xdup"}
-    if function == "tangent":
-        return arguments | {"dx_dot": derivatives, "y_dot": names["y"]}
-    if function == "initial_tangent":
-        return arguments | {"x_dot": names["x"], "d_dot": names["d"]}
-    if function in results:
-        return arguments | {"out": results[function]}
-    return arguments | {"x_new": names["x"], "d_new": names["d"]}  # initial and jumps
+    if function.startswith("jump_"):
+        event = mechanism.event_names[int(function.removeprefix("jump_"))]
+        return f"/* states after the event {_safe(event)} */\n"
+    return f"/* {texts[function]} */\n"
 
 
 def legend(mechanism: Mechanism) -> str:
     """A comment that lists the variables of the mechanism by vector and index."""
-    lines = [f" * {_safe(mechanism.title)}. Vectors of the functions below; t is the time and w a work array."]
+    lines = [
+        f" * {_safe(mechanism.title)}",
+        " *",
+        " * Arguments of the functions below, besides the time t and the work array w:",
+    ]
     for vector, (role, title) in VECTORS.items():
         lines += _section(title, list(_entries(vector, _scalars(mechanism, role))))
-    events = [(f"g[{k}]", _safe(name), "", "") for k, name in enumerate(getattr(mechanism, "event_names", [f"e{k}" for k in range(mechanism.guard_count)]))]
+    notes = mechanism.event_notes
+    texts = {name: _safe(notes[name].text) if name in notes else "" for name in mechanism.event_names}
+    events = [(f"g[{k}]", _safe(name), "", text) for k, (name, text) in enumerate(texts.items())]
     lines += _section("guards, one per event, which occurs when its guard falls to zero", events)
     lines += [
         " *",
-        " * Results: dx[k] is the time derivative of x[k]; x_new and d_new are states after initialization or an event.",
-        " * *_dot is the derivative of a vector along a direction.",
+        " * The result of a function is in out, or in x_new and d_new (states after initialization or an event).",
+        " * *_dot is the derivative of a vector along a direction. Comments name the variables that a function uses,",
+        " * each at its first use.",
     ]
     return "\n".join(["/*", *lines, " */", ""])
 
@@ -85,7 +113,7 @@ def _entries(vector: str, scalars: Sequence[Scalar]) -> Iterator[tuple[str, str,
         if isinstance(row.name, str) and row.count > MAX_LISTED:
             end = k + row.count - 1
             name = summary([s.name for s in scalars[k : end + 1]])
-            description = summary([s.description for s in scalars[k : end + 1]])
+            description = row.description.format(k="k", j="k-1")
             yield f"{vector}[{k}..{end}]", _safe(name), scalar.unit, _safe(description)
             k = end + 1
         else:

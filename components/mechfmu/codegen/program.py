@@ -1,4 +1,4 @@
-"""A recorded graph as a program: a list of instructions in arrays, which loops and repeated blocks can be searched in."""
+"""A recorded graph as a program: its instructions in arrays, in which loops and repeated blocks can be found."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _layout_with_calls(program: Program) -> WorkLayout:
     that the slots of each call lie in the same order."""
     kind, number = program.operands()
     repeated = find_repeated_blocks(program.boundaries, program.operation, kind, number, VALUE)
-    calls = [BlockCall(block, turn) for block in repeated for turn in range(len(block.firsts))]
+    calls = [BlockCall(block, k) for block in repeated for k in range(len(block.firsts))]
     layout = _blocks(len(program.operation), sorted(calls, key=lambda call: call.first))
     block_of = layout.block_of
     leaves = np.zeros(len(program.operation), dtype=bool)
