@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DIGITS = 24  # of a hash in a file name
+KEPT_FOR = 7 * 24 * 3600.0  # s, from the last use of a source folder
 
 
 def cache_folder() -> Path:
@@ -77,6 +80,43 @@ def _intact(folder: Path, name: str, suffix: str) -> Path | None:
 
 def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:DIGITS]
+
+
+@contextmanager
+def source_folder(files: Mapping[str, str]) -> Iterator[Path]:
+    """A folder with these files (name -> text), always the same one for the same files: zig, which keeps its objects by
+    path and content, then compiles each file once. Folders that nobody has used for a while are removed."""
+    digest = hashlib.sha256("\0".join(f"{name}\0{files[name]}" for name in sorted(files)).encode()).hexdigest()[:DIGITS]
+    try:
+        kept = cache_folder() / "sources"
+        _check_writable(kept)
+        _remove_old(kept)
+        folder = kept / digest
+        if not folder.exists():
+            with tempfile.TemporaryDirectory(prefix=f".{digest}.", dir=kept) as temporary:
+                _write(files, Path(temporary) / digest)
+                with suppress(OSError):  # another process was faster
+                    (Path(temporary) / digest).rename(folder)
+        folder.touch()
+    except OSError:
+        with tempfile.TemporaryDirectory(prefix="mechfmu_sources_") as temporary:
+            yield _write(files, Path(temporary) / digest)
+        return
+    yield folder
+
+
+def _write(files: Mapping[str, str], folder: Path) -> Path:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def _remove_old(folder: Path) -> None:
+    for place in folder.iterdir():
+        with suppress(OSError):  # another process removes it, too
+            if time.time() - place.stat().st_mtime > KEPT_FOR:
+                shutil.rmtree(place)
 
 
 def zig_environment(fallback: Path) -> dict[str, str]:

@@ -13,12 +13,13 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..atomic_file import atomic_write
 from ..model import UserError
-from .cache import zig_environment
+from .cache import source_folder, zig_environment
 from .guarded import run_guarded
 
 FLAGS = (
@@ -97,6 +98,22 @@ def check_compiler(compiler: str, platform_name: str) -> None:
         raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: {other}")
     if compiler == "cc" and _system_compiler() is None:
         raise UserError("there is no system C compiler (neither $CC nor cc)")
+
+
+def compile_sources(
+    groups: Sequence[Mapping[str, str]], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
+) -> None:
+    """Compile groups of files (name -> text) to the shared library `target`. The first group has the headers for all; a group that
+    does not change, such as the runtime, is compiled once for many libraries."""
+    with ExitStack() as stack:
+        folders = [stack.enter_context(source_folder(files)) for files in groups]
+        names = [
+            str(folder / name)
+            for folder, files in zip(folders, groups, strict=True)
+            for name in sorted(files)
+            if name.endswith(".c")
+        ]
+        compile_library(folders[0], names, target, platform_name, compiler, (f"-I{folders[0]}", *extra))
 
 
 def compile_library(
