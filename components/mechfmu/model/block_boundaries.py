@@ -1,7 +1,7 @@
-"""Boundaries between the blocks of a long computation: the values computed for one body, before the next one begins.
+"""Block boundaries of a long computation: the values computed for one body before the work on the next one begins.
 
-An engine that records the equations collects them. It can then keep the operations of each body together, and detect
-that the blocks of two bodies are alike. While the equations run with numbers, boundaries have no effect.
+An engine that records the equations collects them. It can then keep the work on each body together, and detect that the
+work on two bodies is the same. Without a recorder they have no effect.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_recorded: ContextVar[list[Any] | None] = ContextVar("block_boundaries", default=None)
+_recorder: ContextVar[list[Any] | None] = ContextVar("block_boundaries", default=None)
 
 
 def block_boundary(*values: Any) -> None:
-    """Mark these values (arrays, numbers, lists of them) as the results of a block."""
-    recorded = _recorded.get()
-    if recorded is not None:
-        recorded.append(values)
+    """Mark that these values (arrays, numbers, lists of them) have been computed."""
+    recorder = _recorder.get()
+    if recorder is not None:
+        recorder.append(values)
 
 
 @contextmanager
 def recorded_boundaries() -> Iterator[list[Any]]:
-    """Collect all boundaries passed inside, in order."""
-    recorded: list[Any] = []
-    token = _recorded.set(recorded)
+    """Collect all block boundaries passed inside, in order."""
+    boundaries: list[Any] = []
+    token = _recorder.set(boundaries)
     try:
-        yield recorded
+        yield boundaries
     finally:
-        _recorded.reset(token)
+        _recorder.reset(token)
