@@ -14,10 +14,7 @@ A_FRAME = {
     "hip.damping[2]": 40.0,
     "hip.rest_angle[1]": -0.25,
     "hip.rest_angle[2]": 0.25,
-}
-
-
-"""Springs at the hips that hold the default posture."""
+}  # springs at the hips that hold the default posture
 
 
 def everything_acts(

@@ -138,7 +138,7 @@ def jacobian(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pinned_fast(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Accelerations, reactions and axial multipliers with pinned feet, by the recursion; the loads' R acts in addition."""
+    """Accelerations, reactions and axial multipliers with pinned feet, by the recursion; the loads' R is added."""
     b, f = swept(c)
     mobility = recursion.foot_mobility(c.limbs, b, f, c.g)
     outside = [tuple(r) for r in c.loads.R]
@@ -176,7 +176,7 @@ def worst(found: Any, wanted: Any) -> float:
     return float(np.max(np.abs(np.asarray(found, dtype=float) - wanted)) / np.max(np.abs(wanted)))
 
 
-# --- the FMU's variables ----------------------------------------------------------------------------------------------------
+# --- the FMU's variables ----------------------------------------------------------------------------------------------
 
 
 def starts(params: Any, q: Any, l: Any, qd: Any = None, ld: Any = None, I0: Any = None) -> dict[str, float]:
@@ -211,7 +211,8 @@ def state_names(n: int) -> list[str]:
     links = range(1, n + 1)
     return [
         "hip.x", "hip.y", *(f"link[{i}].angle" for i in links), *(f"link[{i}].length" for i in links),
-        "hip.velocity_x", "hip.velocity_y", *(f"link[{i}].rate" for i in links), *(f"link[{i}].length_rate" for i in links),
+        "hip.velocity_x", "hip.velocity_y", *(f"link[{i}].rate" for i in links),
+        *(f"link[{i}].length_rate" for i in links),
     ]  # fmt: skip
 
 

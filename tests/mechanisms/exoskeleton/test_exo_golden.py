@@ -1,4 +1,4 @@
-"""The exoskeleton against golden data, in the library: single evaluations by both forms of the equations, and motions by the engines."""
+"""The exoskeleton against golden data, in the library: both forms of the equations, and motions by the engines."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_impacts() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_double_support_in_every_engine(name: str) -> None:
-    """The cases with both feet pinned, as phases of the mechanism; the forces on the feet in the data are then part of the reactions."""
+    """The cases with both feet pinned, as phases of the mechanism; the reactions include the given foot forces."""
     m = Exoskeleton.three_link(contact="pinned", inertia="prescribed", lengths="prescribed")
     run, table = engine(name, m), m.table
     chosen = [(c, data) for c, data in cases("constrained_3link") if data["pinned_feet"] == [1, 2]]
@@ -141,7 +141,7 @@ def test_double_support_in_every_engine(name: str) -> None:
         assert worst(np.stack([y.Rx, y.Ry], axis=1), reactions) < EXO_GOLDEN
 
 
-# --- motions ----------------------------------------------------------------------------------------------------------------
+# --- motions ----------------------------------------------------------------------------------------------------------
 
 
 def signals(result: Any, names: list[str]) -> np.ndarray:

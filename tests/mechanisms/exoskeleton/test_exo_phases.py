@@ -1,4 +1,4 @@
-"""Phases of the exoskeleton: impacts and who takes part in them, lift-off, rest on two feet, jumping inputs, ankles, slip, given lengths."""
+"""Phases of the exoskeleton: impacts, lift-off, rest on two feet, inputs that jump, ankles, slip, given lengths."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def started(
     return instance
 
 
-# --- impacts ----------------------------------------------------------------------------------------------------------------
+# --- impacts ----------------------------------------------------------------------------------------------------------
 
 
 def landing(m: Exoskeleton, seed: int, pinned: tuple[int, int], arriving: tuple[int, int]) -> tuple[Any, ...]:
@@ -178,7 +178,7 @@ def test_engines_agree_on_landings(name: str) -> None:
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_restitution(name: str) -> None:
-    """A symmetric drop on locked legs: the feet leave with e times the speed, and come to rest when the hops are slow. The balance holds."""
+    """A symmetric drop on locked legs: the feet rebound with e times their speed until the hops are slow."""
     e = 0.5
     start = {**A_FRAME, "ground.restitution": e, "ground.capture_speed": 0.05} | {
         f"link[{i}].locked": 1 for i in (1, 2, 3)
@@ -206,12 +206,15 @@ def test_restitution(name: str) -> None:
     assert total_now == pytest.approx(total - lost + work, abs=1e-4)
 
 
-# --- support ----------------------------------------------------------------------------------------------------------------
+# --- support ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_lift_off_leaves_the_velocities(name: str) -> None:
-    """A jump by lengthening the legs: lift-off without an impact, a flight without reactions, a landing. Feet do not move while they are pinned."""
+    """A jump by lengthening the legs: lift-off without an impact, a flight without reactions, a landing.
+
+    Feet do not move while they are pinned.
+    """
     instance = started(
         name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1}
     )
@@ -234,7 +237,7 @@ def test_lift_off_leaves_the_velocities(name: str) -> None:
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_an_input_that_jumps_can_lift_the_feet(name: str) -> None:
-    """Pulled up between two steps, the feet leave at once, not when some later step happens to see their reactions fall."""
+    """Pulled up between two steps, the feet leave at once, not in a later step."""
     instance = started(
         name, {**A_FRAME, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1}
     )
@@ -305,8 +308,10 @@ def test_ankles() -> None:
 def test_the_slip_flag(name: str) -> None:
     """On slippery ground the spread legs would slide apart; the flag follows the reactions, both ways."""
     for mu, slips in ((0.05, True), (0.8, False)):
-        instance = started(name, {**A_FRAME, "ground.friction": mu, "hip.y_start": 0.8985693798944521, "foot[1].pinned_start": 1, "foot[2].pinned_start": 1,
-                                  "hip.stiffness[1]": 100.0, "hip.stiffness[2]": 100.0})  # fmt: skip
+        start = (
+            A_FRAME | {f"foot[{b}].pinned_start": 1 for b in (1, 2)} | {f"hip.stiffness[{b}]": 100.0 for b in (1, 2)}
+        )
+        instance = started(name, start | {"ground.friction": mu, "hip.y_start": 0.8985693798944521})
         found = []
         for i in range(40):
             instance.step(i * 0.005, 0.005)
@@ -319,7 +324,7 @@ def test_the_slip_flag(name: str) -> None:
         assert any(found) == slips
 
 
-# --- lengths ----------------------------------------------------------------------------------------------------------------
+# --- lengths ----------------------------------------------------------------------------------------------------------
 
 
 def test_locked_links_are_rigid() -> None:
@@ -424,7 +429,7 @@ def test_a_prescribed_length_follows_its_inputs(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_who_holds_a_length_through_an_impact_does_work(name: str) -> None:
-    """A leg that is being shortened as its foot lands: the energy changes by the loss and by what the drive of the length does in that moment."""
+    """A leg is shortened as its foot lands: the energy changes by the loss and by the work of the length's drive."""
     m = Exoskeleton.three_link(lengths="prescribed")
     run, landed = engine(name, m), 0
     for seed in range(12):
