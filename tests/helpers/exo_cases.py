@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechfmu import Exoskeleton
-from mechfmu.mechanisms.exoskeleton.dynamics import points_of
+from mechfmu.mechanisms.exoskeleton.kinematics import link_points
 
 A_FRAME = {
     "hip.stiffness[1]": 1500.0,
@@ -40,7 +40,7 @@ def everything_acts(
     p = m.table.p.pack(**vars(P))
     x = m.table.x.pack(**vars(X))
     if m.configuration.contact in ("automatic", "pinned"):
-        place = points_of(m.configuration, m.table.x(x), P)
+        place = link_points(m.limbs, m.table.x(x), P)
         D.pinned = np.array(pinned, dtype=float)
         D.ax, D.ay = (np.array([place.foot(m.limbs, b)[i] for b in range(2)]) for i in range(2))
         d = m.table.d.pack(**vars(D))

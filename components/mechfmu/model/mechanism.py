@@ -3,7 +3,7 @@
     initial(p)                  -> x, d     the start state, from the start parameters
     rates(t, x, d, u, p)        -> dx/dt
     outputs(t, x, d, u, p)      -> y
-    guards(t, x, d, u, p)       -> g        one number per event name; a fall through zero is the event
+    guards(t, x, d, u, p)       -> g        one number per event: the event is its zero crossing from + to -
     jump(t, x, d, u, p, event)  -> x, d     the state after the event of that name
     project(x, d, p)            -> x        back onto the constraints
     requirements(p)             -> r        one number per text in `requirement_texts`: a number that is not positive is

@@ -25,8 +25,8 @@ from helpers.tolerances import (
 )
 from mechfmu import Exoskeleton
 from mechfmu.mechanisms.exoskeleton import matrices as dense
-from mechfmu.mechanisms.exoskeleton.dynamics import points_of
 from mechfmu.mechanisms.exoskeleton.events import Event, EventKind
+from mechfmu.mechanisms.exoskeleton.kinematics import link_points
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 from mechfmu.simulation.instance import Instance
 
@@ -57,7 +57,7 @@ def landing(m: Exoskeleton, seed: int, pinned: tuple[int, int], arriving: tuple[
     """A random motion with some feet pinned (and at rest) and others just at the ground."""
     t, x, d, u, p = everything_acts(m, seed, pinned)
     X, D, P = m.table.x(x), m.table.d(d), m.table.p(p)
-    place = points_of(m.configuration, X, P)
+    place = link_points(m.limbs, X, P)
     P.y_ground = place.foot(m.limbs, int(np.flatnonzero(np.maximum(pinned, arriving))[0]))[1]
     second = arriving[1] and (pinned[0] or arriving[0])
     if second:  # turn the second leg until its foot is at the ground as well
@@ -66,7 +66,7 @@ def landing(m: Exoskeleton, seed: int, pinned: tuple[int, int], arriving: tuple[
         angle = np.arcsin(np.clip((P.y_ground - hip[1]) / np.hypot(*arm), -1, 1))
         for i in m.limbs.legs[1]:
             X.phi[i] += -angle - np.pi - np.arctan2(arm[1], arm[0]) + (np.pi + 2 * angle if arm[0] >= 0 else 0)
-    place = points_of(m.configuration, X, P)
+    place = link_points(m.limbs, X, P)
     D.ay = np.full(2, P.y_ground)
     D.armed = 1 - D.pinned
     return t, m.table.x.pack(**vars(X)), m.table.d.pack(**vars(D)), u, m.table.p.pack(**vars(P))
@@ -120,7 +120,7 @@ def test_who_takes_part_in_an_impact(name: str) -> None:
     ):
         t, x, d, u, p = landing(m, seed, pinned, arriving)
         mass, J, v = dense_view(m, x, p, u)
-        feet_v, place = J @ v, points_of(m.configuration, m.table.x(x), m.table.p(p))
+        feet_v, place = J @ v, link_points(m.limbs, m.table.x(x), m.table.p(p))
         gap = [place.foot(m.limbs, b)[1] - m.table.p(p).y_ground for b in range(2)]
         near = [abs(g) < 1e-9 for g in gap]
         candidates = [b for b in range(2) if pinned[b] or (near[b] and feet_v[2 * b + 1] < 0)]
@@ -436,7 +436,7 @@ def test_who_holds_a_length_through_an_impact_does_work(name: str) -> None:
         t, x, d, u, p = landing(m, seed, (0, 0), (1, 0))
         X, P = m.table.x(x), m.table.p(p)
         P.given, X.vy, X.ld = np.array([1.0, 0.0, 0.0]), -2.0, np.array([-0.8, 0.1, 0.0])
-        place = points_of(m.configuration, X, P)
+        place = link_points(m.limbs, X, P)
         if (
             min(place.foot(m.limbs, b)[1] for b in range(2)) < P.y_ground - 1e-9
             or place.foot_velocity(m.limbs, 0)[1] >= 0

@@ -76,7 +76,7 @@ def dynamics(
         links, sweep, internal, ground, _, points = stance(config, X, D, U, P)
     else:
         links, sweep, internal = _without_feet(config, X, U, P)
-        ground, points = _given_support(config, U), points_of(config, X, P)
+        ground, points = _given_support(config, U), link_points(config.limbs, X, P)
     at_feet = () if config.contact == "flight" else (ground.R, ground.ankles)
     return internal, ground, outward_sweep(config.limbs, links, sweep, P.gravity, *at_feet), points
 
@@ -104,7 +104,7 @@ def _given_support(config: Configuration, U: Any) -> Support:
 def stance(config: Configuration, X: Any, D: Any, U: Any, P: Any) -> Stance:
     """Reactions and ankle moments of pinned feet: their accelerations vanish, or bring them back to their anchors."""
     limbs = config.limbs
-    points = points_of(config, X, P)
+    points = link_points(config.limbs, X, P)
     links, sweep, internal = _without_feet(config, X, U, P)
     mobility = foot_mobility(limbs, links, sweep, P.gravity)
     wanted: list[Vector] = []
@@ -118,9 +118,9 @@ def stance(config: Configuration, X: Any, D: Any, U: Any, P: Any) -> Stance:
 
 
 def posture(config: Configuration, X: Any, P: Any) -> Posture:
-    """The mobility of the feet in a state, whatever the forces."""
+    """The mobility of the feet in a state; it does not depend on the forces."""
     links, sweep = sweep_without_forces(config, X, P, P.I0)
-    return Posture(links, sweep, foot_mobility(config.limbs, links, sweep, P.gravity), points_of(config, X, P))
+    return Posture(links, sweep, foot_mobility(config.limbs, links, sweep, P.gravity), link_points(config.limbs, X, P))
 
 
 def sweep_without_forces(config: Configuration, X: Any, P: Any, I: Array) -> tuple[LinkStates, InwardSweep]:
@@ -149,11 +149,6 @@ def add_velocity(X: Any, added: Accelerations) -> SimpleNamespace:
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
-
-
-def points_of(config: Configuration, X: Any, P: Any) -> LinkPoints:
-    cos, sin, c = np.cos(X.phi), np.sin(X.phi), config.limbs.c(P.n)
-    return link_points(config.limbs, (X.x, X.y), (X.vx, X.vy), cos, sin, X.w, X.l, X.ld, c)
 
 
 def links_of(config: Configuration, X: Any, P: Any, I: Array, ldd: Array | None = None) -> LinkStates:
@@ -252,12 +247,12 @@ def moment_power(limbs: Limbs, X: Any, U: Any, ankles: tuple[Array, Array]) -> A
 
 
 def totals_of(config: Configuration, X: Any, P: Any, I: Array, points: LinkPoints) -> Totals:
-    return totals(points, X.w, X.l, X.ld, P.m, I + jr(config, P) * X.l**2, P.ja, P.k, P.l0, P.gravity)
+    return totals(points, X, P, I + jr(config, P) * X.l**2)
 
 
 def energy(config: Configuration, X: Any, P: Any, I: Array) -> Array:
     """Kinetic and potential energy, that of the hinge springs included."""
-    total = totals_of(config, X, P, I, points_of(config, X, P))
+    total = totals_of(config, X, P, I, link_points(config.limbs, X, P))
     return total.kinetic + total.potential + hinge_energy(config.limbs, X, P)
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from ...model.mechanism import Note
 from .configuration import Configuration
 from .contact import Support, impact, independence
-from .dynamics import add_velocity, changed, energy, inertia, points_of, project_onto_pins, stance, sweep_without_forces
-from .kinematics import LinkPoints
+from .dynamics import add_velocity, changed, energy, inertia, project_onto_pins, stance, sweep_without_forces
+from .kinematics import LinkPoints, link_points
 from .recursion import foot_force_response, foot_mobility
 
 Array = Any
@@ -183,7 +183,7 @@ def _touch_down(
     config: Configuration, t: Array, X: Any, D: Any, U: Any, P: Any, foot: int
 ) -> tuple[SimpleNamespace, SimpleNamespace]:
     """One impact of all feet that are pinned, or at the ground and closing."""
-    limbs, points = config.limbs, points_of(config, X, P)
+    limbs, points = config.limbs, link_points(config.limbs, X, P)
     v = [points.foot_velocity(limbs, b) for b in range(2)]
     near = [np.where(gap(config, b, points, P) <= LANDING_GAP, 1.0, 0.0) for b in range(2)]
     closing = [(1 - D.pinned[b]) * near[b] * np.where(v[b][1] <= 0, 1.0, 0.0) for b in range(2)]

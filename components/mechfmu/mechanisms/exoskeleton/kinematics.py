@@ -31,21 +31,13 @@ class LinkPoints(NamedTuple):
         return self.end_velocity[0, limbs.shanks[b]], self.end_velocity[1, limbs.shanks[b]]
 
 
-def link_points(
-    limbs: Limbs,
-    hip: tuple[Any, Any],
-    hip_velocity: tuple[Any, Any],
-    cos: Array,
-    sin: Array,
-    w: Array,
-    l: Array,
-    ld: Array,
-    c: Array,
-) -> LinkPoints:
-    step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
-    rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
-    end, com = _running_sums(limbs, hip, step, c)
-    end_velocity, com_velocity = _running_sums(limbs, hip_velocity, rate, c)
+def link_points(limbs: Limbs, X: Any, P: Any) -> LinkPoints:
+    """The points of all links from states X and parameters P."""
+    cos, sin, c = np.cos(X.phi), np.sin(X.phi), limbs.c(P.n)
+    step = (limbs.sigma * X.l * cos, limbs.sigma * X.l * sin)
+    rate = (limbs.sigma * (X.ld * cos - X.l * X.w * sin), limbs.sigma * (X.ld * sin + X.l * X.w * cos))
+    end, com = _running_sums(limbs, (X.x, X.y), step, c)
+    end_velocity, com_velocity = _running_sums(limbs, (X.vx, X.vy), rate, c)
     return LinkPoints(end, com, end_velocity, com_velocity)
 
 
@@ -75,26 +67,16 @@ class Totals(NamedTuple):
     potential: Array
 
 
-def totals(
-    points: LinkPoints,
-    w: Array,
-    l: Array,
-    ld: Array,
-    m: Array,
-    inertia: Array,
-    ja: Array,
-    k: Array,
-    l0: Array,
-    gravity: Array,
-) -> Totals:
+def totals(points: LinkPoints, X: Any, P: Any, inertia: Array) -> Totals:
     """`inertia` is Iext + jr l^2."""
-    total = np.sum(m)
+    mass = np.sum(P.m)
     (x, y), (vx, vy) = points.com, points.com_velocity
-    X, Y, VX, VY = (np.sum(m * value) / total for value in (x, y, vx, vy))
+    com_x, com_y, com_vx, com_vy = (np.sum(P.m * value) / mass for value in (x, y, vx, vy))
+    moment = P.m * ((x - com_x) * (vy - com_vy) - (y - com_y) * (vx - com_vx))
     return Totals(
-        com=(X, Y),
-        com_velocity=(VX, VY),
-        angular_momentum=np.sum(m * ((x - X) * (vy - VY) - (y - Y) * (vx - VX)) + inertia * w),
-        kinetic=0.5 * np.sum(m * (vx**2 + vy**2) + inertia * w**2 + ja * ld**2),
-        potential=gravity * np.sum(m * y) + 0.5 * np.sum(k * (l - l0) ** 2),
+        com=(com_x, com_y),
+        com_velocity=(com_vx, com_vy),
+        angular_momentum=np.sum(moment + inertia * X.w),
+        kinetic=0.5 * np.sum(P.m * (vx**2 + vy**2) + inertia * X.w**2 + P.ja * X.ld**2),
+        potential=P.gravity * np.sum(P.m * y) + 0.5 * np.sum(P.k * (X.l - P.l0) ** 2),
     )

@@ -9,9 +9,9 @@ import numpy as np
 
 from .configuration import Configuration
 from .contact import independence
-from .dynamics import points_of, project_onto_pins, sweep_without_forces
+from .dynamics import project_onto_pins, sweep_without_forces
 from .events import DWELL, REARM_GAP, SINGULAR, gap
-from .kinematics import LinkPoints
+from .kinematics import LinkPoints, link_points
 from .recursion import foot_mobility
 
 Array = Any
@@ -24,7 +24,7 @@ PIN_SPEED = 1e-3  # m/s: the same for its velocity
 def start_state(config: Configuration, P: Any) -> tuple[SimpleNamespace, SimpleNamespace]:
     """X and D at the start."""
     X = _given_state(P)
-    points = points_of(config, X, P)
+    points = link_points(config.limbs, X, P)
     pin = _pinned_start(config, points, P)
     pinned = np.stack(pin)
     at = [points.foot(config.limbs, b) for b in range(2)]
@@ -101,7 +101,7 @@ def requirement_texts(config: Configuration) -> tuple[str, ...]:
 def requirements(config: Configuration, P: Any) -> Array:
     """Numbers that must be positive, in the order of their texts."""
     limbs, X = config.limbs, _given_state(P)
-    points = points_of(config, X, P)
+    points = link_points(config.limbs, X, P)
     pin = _pinned_start(config, points, P)
     links, sweep = sweep_without_forces(config, X, P, P.I0)
     W = sweep.W

@@ -146,11 +146,11 @@ def _inputs(config: Configuration, link: Limb) -> tuple[Row, ...]:
     forces = (
         Row("Fx", "foot[{k}].force_x", "input", "horizontal force of the ground on foot {k}", "N", 2),
         Row("Fy", "foot[{k}].force_y", "input", "vertical force of the ground on foot {k}", "N", 2),
-    )  # fmt: skip
+    )
     push = (
         Row("push_x", "push.force_x", "input", "horizontal force on the hip from outside", "N"),
         Row("push_y", "push.force_y", "input", "vertical force on the hip from outside", "N"),
-    )  # fmt: skip
+    )
     return (
         Row("M", _each(hinged, "moment"), "input",
             "moment in the hinge at the lower end: + on the lower, - on the upper link", "N.m", n - 1),
@@ -231,7 +231,7 @@ def _foot_outputs() -> tuple[Row, ...]:
         Row("Rx", "foot[{k}].reaction_x", "output", "horizontal force of the ground on foot {k}", "N", 2),
         Row("Ry", "foot[{k}].reaction_y", "output", "vertical force of the ground on foot {k}", "N", 2),
         Row("ankle", "foot[{k}].ankle_moment", "output", "moment that acts in ankle {k}, after its limits", "N.m", 2),
-    )  # fmt: skip
+    )
 
 
 def _total_outputs() -> tuple[Row, ...]:
@@ -246,4 +246,4 @@ def _total_outputs() -> tuple[Row, ...]:
         Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
         Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
         Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
-    )  # fmt: skip
+    )

@@ -138,20 +138,21 @@ DISCRETE_STATES = (
     Row("began", "step.start_time", "discrete", "when the present step began", "s"),
     Row("lift_x", "step.lift_x", "discrete", "where the swing foot was then, horizontal", "m"),
     Row("length", "step.length", "discrete", "length of the last step", "m"),
-)  # fmt: skip
+)
 
 OUTPUTS = (
     Row("MH", "hip.moment[{k}]", "output", "hip moment: + on leg {k}, - on the body", "N.m", 2),
     Row("MK", ("link[2].moment", "link[3].moment"), "output", "knee moment: + on the shank, - on the thigh", "N.m", 2),
-    Row("MA", ("link[1].moment", "link[4].moment"), "output", "ankle moment: + on the ground, - on the shank", "N.m",
-        2),
+    Row(
+        "MA", ("link[1].moment", "link[4].moment"), "output", "ankle moment: + on the ground, - on the shank", "N.m", 2
+    ),
     Row("MW", "link[6].moment", "output", "waist moment: + on the lower, - on the upper part of the body", "N.m"),
     Row("capture", "capture.x", "output", "capture point, horizontal", "m"),
     Row("pressure", "ankle.pressure_x", "output", "shift of the centre of pressure from the stance foot", "m"),
     Row("place", "placement.x", "output", "where the swing foot shall touch down", "m"),
     Row("path_x", "swing.x", "output", "where the swing foot shall be now, horizontal", "m"),
     Row("path_y", "swing.y", "output", "where the swing foot shall be now, above the stance foot", "m"),
-)  # fmt: skip
+)
 
 
 class Step(NamedTuple):
