@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechfmu.mechanisms.spherical_arm.wittenburg import Base
-from mechfmu.multibody.separate_bodies import Bodies, Frame, forward_dynamics
+from mechfmu.multibody.frames import Bodies, Frame
+from mechfmu.multibody.separate_bodies import forward_dynamics
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 ANGLES = ("euler_zxz", "cardan_xyz", "cardan_zyx")

@@ -37,8 +37,9 @@ from helpers.tree_cases import (
 from helpers.tree_golden import FORMS, arm_of
 from helpers.trees import parameters, random_state, random_tree, rows, world_axes
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.multibody.frames import Bodies
 from mechfmu.multibody.inverse_dynamics import inverse_dynamics
-from mechfmu.multibody.separate_bodies import Bodies, forward_dynamics
+from mechfmu.multibody.separate_bodies import forward_dynamics
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import Result
 

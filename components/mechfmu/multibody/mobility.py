@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .frames import BASE, Frame
 from .rotations import tilde
-from .separate_bodies import BASE, Frame
 
 ROUNDING = 1e-12  # of U beside C; a singular motion shows 1e-16, real robots 1e-6 and more
 POSITIONS = 2  # looked at: a position at random is singular only when nearly all are

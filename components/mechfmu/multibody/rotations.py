@@ -51,6 +51,11 @@ def towards_unit_length(e: Array) -> Array:
     return (1.0 - np.sum(e * e)) / (2.0 * LENGTH_TIME) * e
 
 
+def cross(a: Array, b: Array) -> Array:
+    """The cross product a x b."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 def tilde(a: Array) -> Array:
     """The matrix of the cross product: tilde(a) @ b = a x b."""
     zero = 0.0 * a[0]

@@ -26,8 +26,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .elementary_motions import KINDS
+from .frames import BASE, Frame
 from .mobility import inertia_matrix, singular_frame
-from .separate_bodies import BASE, Frame
 
 MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
     "fixed": (("fixed", 2),),
@@ -84,11 +85,11 @@ class Joint:
 
     @property
     def coordinates(self) -> int:
-        return sum({"fixed": 0, "ball": 4}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+        return sum(KINDS[motion].coordinates for motion, _ in MOTIONS[self.kind])
 
     @property
     def rates(self) -> int:
-        return sum({"fixed": 0, "ball": 3}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+        return sum(KINDS[motion].rates for motion, _ in MOTIONS[self.kind])
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ class BodyTree:
                     )
                 )
                 parent = len(frames) - 1
-                q += {"fixed": 0, "ball": 4}.get(motion, 1)
+                q += KINDS[motion].coordinates
                 v += frames[-1].rates
             at[joint.child], turn[joint.child] = parent, W
         return frames, [at[b.name] for b in self.bodies], [turn[b.name] for b in self.bodies]

@@ -37,8 +37,8 @@ from mechfmu.mechanisms.spherical_arm.wittenburg import (
     graph,
     joint_loads,
 )
+from mechfmu.multibody.frames import Bodies
 from mechfmu.multibody.rotations import from_quaternion
-from mechfmu.multibody.separate_bodies import Bodies
 from mechfmu.multibody.tree import Body, BodyTree, Joint, TreeError
 
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())["variants"]

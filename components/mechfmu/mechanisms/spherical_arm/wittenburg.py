@@ -63,8 +63,8 @@ from typing import Any
 
 import numpy as np
 
-from ...multibody.rotations import from_quaternion, tilde
-from ...multibody.separate_bodies import BASE, Bodies, cross
+from ...multibody.frames import BASE, Bodies
+from ...multibody.rotations import cross, from_quaternion, tilde
 from ...multibody.tree import MOTIONS, BodyTree, TreeError
 
 Array = Any

@@ -18,9 +18,11 @@ import numpy as np
 from ...model.drawing import Drawing
 from ...model.mechanism import Array, Caution, Mechanism, Note, UserError
 from ...model.variables import Role, Row
+from ...multibody.frames import Bodies, Frame
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
 from ...multibody.rotations import (
+    cross,
     from_quaternion,
     quaternion_of,
     quaternion_product,
@@ -29,7 +31,7 @@ from ...multibody.rotations import (
     towards_unit_length,
     zxz_angles,
 )
-from ...multibody.separate_bodies import Bodies, Frame, TreeMotion, cross, forward_dynamics
+from ...multibody.separate_bodies import TreeMotion, forward_dynamics
 from ...multibody.tree import MOTIONS, BodyTree, Joint, TreeError
 from .drawing import tree_drawing
 
