@@ -19,7 +19,7 @@ from matplotlib.animation import FuncAnimation, PillowWriter
 from mechfmu import CartController, Scenario, WheeledCart
 from mechfmu.control.guidance import Obstacle
 from mechfmu.mechanisms.wheeled_cart.model import cart_strokes
-from mechfmu.mechanisms.wheeled_cart.shared import outline
+from mechfmu.mechanisms.scenario.variables import outline
 from mechfmu.simulation.engines import make_instance
 
 STEP = 0.01

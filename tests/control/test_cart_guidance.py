@@ -29,7 +29,7 @@ from mechfmu.control.guidance import (
     weights,
 )
 from mechfmu.control.jets import Jet, coefficient, passing
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET, outline
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET, outline
 
 DATA = golden("guidance_field")
 G = golden_guidance()

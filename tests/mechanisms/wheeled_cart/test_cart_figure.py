@@ -16,7 +16,7 @@ from helpers.cart_monte_carlo import Scenarios, drive
 from helpers.paths import EXAMPLES
 from mechfmu import CartController
 from mechfmu.control.guidance import Obstacle, Target, distances
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET
 
 EXAMPLE = EXAMPLES / "cart_figure2.py"
 specification = importlib.util.spec_from_file_location("cart_figure2", EXAMPLE)

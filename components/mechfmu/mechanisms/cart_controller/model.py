@@ -29,8 +29,9 @@ from ...control.guidance import (
 from ...control.jets import constant, constants
 from ...model.mechanism import Array, Mechanism, Note, Option
 from ...model.variables import Row
+from ..scenario.variables import obstacles_of, scenario_rows, target_of
 from ..wheeled_cart.equations import Constants, constants_of
-from ..wheeled_cart.shared import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
+from ..wheeled_cart.parameters import CART_ROWS, START, cart_of, limited
 from .program import Gains, Law, free_law, rigid_law
 
 ARTICLE = {"a": 3.2, "b": 8.4}  # the published rates of approach
