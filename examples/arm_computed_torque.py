@@ -1,7 +1,8 @@
 """Two FMUs in a loop: the spherical-joint arm, and the controller that knows its equations, coupled step by step with FMPy.
 
-The controller asks for accelerations that let every error die away like a critically damped oscillator of 10 rad/s, and computes the torques
-for them by inverse dynamics. The arm swings when it is switched on, and is still in the wanted pose a second later.
+The controller asks for accelerations that let every error die away like a critically damped oscillator of 10
+rad/s, and computes the torques for them by inverse dynamics. The arm swings when it is switched on, and is still
+in the wanted pose a second later.
 """
 
 import shutil

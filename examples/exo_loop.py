@@ -60,8 +60,8 @@ class Unit:
 def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}, keep=10):
     """The plant under a PD controller (a PidController's FMU): channel k drives wires[k] = (angle, rate, moment) after references(t), a pair of vectors.
 
-    The controller sees the plant's outputs at a communication point and acts on it during the next step. `inputs(t)`: what else is set. Every `keep`-th
-    step is kept in the result.
+    The controller sees the plant's outputs at a communication point and acts on it during the next step. `inputs(t)`:
+    what else is set. Every `keep`-th step is kept in the result.
     """
     channels = range(1, len(wires) + 1)
     angles, rates, moments = zip(*wires, strict=True)

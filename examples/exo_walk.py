@@ -1,6 +1,7 @@
 """The 6-link exoskeleton walks from rest, is pushed, and walks on: exoskeleton and walking controller are two FMUs, wired together and run step by step.
 
-The controller steps to where the capture point will be; docs/exoskeleton.md has its equations. The same from the command line:
+The controller steps to where the capture point will be; docs/exoskeleton.md has its equations.
+The same from the command line:
 
     mechfmu cosim new walk.ssp --ready walk
     mechfmu cosim walk.ssp --animate walk.html --signals exo.hip.x,control.step.length

@@ -1,4 +1,7 @@
-"""Programmed constraints on an arm of rods: its tip follows a line at a given speed. Square, redundant, rank-deficient, underactuated; refusals."""
+"""Programmed constraints on an arm of rods: its tip follows a line at a given speed.
+
+Square, redundant, rank-deficient, underactuated; refusals.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from helpers.chains import off_by
 from helpers.tolerances import PROGRAM_DECAY, PROGRAM_EXACT, PROGRAM_SOLVER
 from mechfmu import LinkChain
 from mechfmu.codegen.recording import numpy_mode
-from mechfmu.control.programmed_constraints import Program, ProgramError, forces, response, response_of, singular_values
+from mechfmu.control.programmed_constraints import ConstraintProgram, ProgramError, forces, response, response_of, singular_values
 
 ANGLE, SPEED, OFFSET = 0.4, 0.25, 0.1  # of the line, along it, and of the line from the start of the tip
 K0, K1, KZ = 25.0, 10.0, 4.0
@@ -44,7 +47,7 @@ class Arm:
         return a, R if B is None else R @ B
 
     def follow(
-        self, program: Program, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how
+        self, program: ConstraintProgram, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how
     ) -> SimpleNamespace:
         """The motion under the program's forces; how[...] may be functions of (q, nu, a, R)."""
         B = np.eye(self.n) if B is None else B
@@ -87,7 +90,7 @@ def tip_velocity(q, nu, lengths):
     return np.stack([np.sum(-lengths * np.sin(th) * w), np.sum(lengths * np.cos(th) * w)])
 
 
-def on_a_line(q0: np.ndarray, drift: float = 0.0) -> Program:
+def on_a_line(q0: np.ndarray, drift: float = 0.0) -> ConstraintProgram:
     """phi: distance of the tip from a line (that drifts sideways); psi: its speed along the line minus the wanted one."""
     lengths = L[: len(q0)]
     foot = tip(q0, lengths) + OFFSET * NORMAL
@@ -100,7 +103,7 @@ def on_a_line(q0: np.ndarray, drift: float = 0.0) -> Program:
         v = tip_velocity(q, nu, lengths)
         return np.stack([ALONG[0] * v[0] + ALONG[1] * v[1] - SPEED])
 
-    return Program(lambda q, nu: nu, phi, psi, K0, K1, KZ)
+    return ConstraintProgram(lambda q, nu: nu, phi, psi, K0, K1, KZ)
 
 
 def assert_decay(found: SimpleNamespace) -> None:
@@ -201,7 +204,7 @@ def test_gains_of_each_equation() -> None:
     arm = Arm(2)
     foot = tip(Q2, L[:2]) + np.array([0.1, -0.15])
     k0, k1 = np.array([25.0, 4.0]), np.array([10.0, 4.0])
-    program = Program(lambda q, nu: nu, lambda q, t: tip(q, L[:2]) - foot, k0=k0, k1=k1)
+    program = ConstraintProgram(lambda q, nu: nu, lambda q, t: tip(q, L[:2]) - foot, k0=k0, k1=k1)
     found = arm.follow(program, Q2, 1.5)
     lam = k1 / 2
     t = found.t[:, None]
@@ -279,16 +282,16 @@ def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
 # --- refusals ---------------------------------------------------------------------------------------------------------------
 
 
-def refusal(program: Program, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None) -> str:
+def refusal(program: ConstraintProgram, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None) -> str:
     arm = Arm()
     with pytest.raises(ProgramError) as refused:
-        program.refuse_impossible(q, np.zeros(3), 0.0, arm.response(q, np.zeros(3), B)[1], eps)
+        program.check_feasible(q, np.zeros(3), 0.0, arm.response(q, np.zeros(3), B)[1], eps)
     return str(refused.value)
 
 
 def test_refusals_say_why() -> None:
     program = on_a_line(Q3)
-    program.refuse_impossible(
+    program.check_feasible(
         Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1]
     )  # nothing to say against this one
     twice = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0], 2.0 * program.phi(q, t)[0]]))
@@ -308,7 +311,7 @@ def test_refusals_say_why() -> None:
     with np.errstate(all="ignore"):
         assert refusal(broken) == "the program has no finite derivatives at this state"
     with pytest.raises(ProgramError, match="the program has no equation"):
-        Program(lambda q, nu: nu).violation(Q3, Q3, 0.0)
+        ConstraintProgram(lambda q, nu: nu).violation(Q3, Q3, 0.0)
 
 
 def test_inputs_that_cannot_act_on_all_equations() -> None:
@@ -318,4 +321,4 @@ def test_inputs_that_cannot_act_on_all_equations() -> None:
         refusal(on_a_line(Q3), B=same)
         == "the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0"
     )
-    on_a_line(Q3).refuse_impossible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3), same)[1], eps=0.01)
+    on_a_line(Q3).check_feasible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3), same)[1], eps=0.01)

@@ -9,7 +9,7 @@ import pytest
 from helpers.tolerances import ROUNDING, TWO_METHODS
 from mechfmu.codegen.recording import numpy_mode
 from mechfmu.control.guidance import smooth_step
-from mechfmu.control.jets import Jet, coefficient, constant, passing
+from mechfmu.control.jets import Jet, coefficient, constant, time_jet
 
 FUNCTIONS = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh, "arctan": np.arctan,
@@ -68,16 +68,16 @@ def test_arrays_go_through_linear_functions_and_products() -> None:
 def test_constants_and_time() -> None:
     assert coefficient(constant(3.0) * 2.0, 1) == 0.0
     assert coefficient(7.0, 2) == 0.0
-    assert (passing(1.5, 2) ** 2).c == (2.25, 3.0, 1.0)
-    assert np.sin(passing(0.0, 2)).c == pytest.approx((0.0, 1.0, 0.0))
-    assert np.cos(passing(0.0, 2)).c == pytest.approx(
+    assert (time_jet(1.5, 2) ** 2).c == (2.25, 3.0, 1.0)
+    assert np.sin(time_jet(0.0, 2)).c == pytest.approx((0.0, 1.0, 0.0))
+    assert np.cos(time_jet(0.0, 2)).c == pytest.approx(
         (1.0, 0.0, -0.5)
     )  # the second derivative of a function of time itself
 
 
 def test_series_cut_off_at_different_orders_do_not_mix() -> None:
     with pytest.raises(ValueError, match=r"jets of different orders: \[1, 2\]"):
-        passing(0.0, 1) * passing(0.0, 2)
+        time_jet(0.0, 1) * time_jet(0.0, 2)
 
 
 def test_what_jets_do_not_know_is_refused() -> None:

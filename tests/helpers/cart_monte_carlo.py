@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechfmu.codegen.recording import recording_of
-from mechfmu.control.guidance import Guidance, Obstacle, Target, apart, distances, inflated, safe_field
+from mechfmu.control.guidance import Guidance, Obstacle, Target, separation, distances, inflated, safe_field
 from mechfmu.mechanisms.cart_controller.model import CartController
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
 
@@ -60,7 +60,7 @@ def random_scenarios(
             wide = [inflated(o, gap / 2) for o in real]
             for i, a in enumerate(wide):
                 for b in wide[i + 1 :]:
-                    good &= apart(a, b) > 0
+                    good &= separation(a, b) > 0
             good &= np.min(distances(T.x, T.y, real), axis=0) > (free if t > stop * 2 / 3 or not moves else 0.05)
         kept.append(all_of_them.chosen(np.flatnonzero(good)))
         found += len(kept[-1])

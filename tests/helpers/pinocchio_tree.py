@@ -1,4 +1,7 @@
-"""The same trees in Pinocchio: composite joints where it has no single one. Its quaternions are x, y, z, w; spatial vectors linear first."""
+"""The same trees in Pinocchio: composite joints where it has no single one.
+
+Its quaternions are x, y, z, w; spatial vectors linear first.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Elementary motions of a frame against its placement: fixed, turn about an axis, slide along an axis, ball.
 
-Each kind is a class that gives the sweeps of separate_bodies.py, inverse_dynamics.py and kinematics.py what depends on the
-kind of motion; the equation numbers are those of separate_bodies.py. Arguments that mean the same everywhere:
+Each kind is a class that gives the sweeps of separate_bodies.py, inverse_dynamics.py and kinematics.py what depends on
+the kind of motion; the equation numbers are those of separate_bodies.py. Arguments that mean the same everywhere:
 
     R                  rotation of the motion, frame components to placement components; None: the axes stay parallel
     q, v               coordinates and rates of the whole tree
@@ -41,7 +41,10 @@ Place = tuple[Array, Array, Array, Array, Array]  # A, e, r, rdot, omega
 
 
 class Elimination(NamedTuple):
-    """What (7) leaves for the outward sweep. For a turn or slide, M* S is the force b and the moment d; for a ball, b is B U^-1."""
+    """What (7) leaves for the outward sweep.
+
+    For a turn or slide, M* S is the force b and the moment d; for a ball, b is B U^-1.
+    """
 
     U_inverse: Any
     b: Any

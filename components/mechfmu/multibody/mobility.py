@@ -1,8 +1,8 @@
 """Whether every motion of a tree has inertia against it: without, its acceleration is not determined by the forces.
 
-The inward sweep of separate_bodies.py with numbers alone and plain 6 x 6 matrices (linear part first, about the origin of the frame): M, what a
-motion feels of everything behind it with the outer motions eliminated, and C, the same with them locked. A motion S is singular when
-U = S^T M S is nothing but rounding beside C.
+The inward sweep of separate_bodies.py with numbers alone and plain 6 x 6 matrices (linear part first, about the origin
+of the frame): M, what a motion feels of everything behind it with the outer motions eliminated, and C, the same with
+them locked. A motion S is singular when U = S^T M S is nothing but rounding beside C.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ POSITIONS = 2  # looked at: a position at random is singular only when nearly al
 
 
 def singular_frame(frames: Sequence[Frame], inertias: Sequence[np.ndarray]) -> int | None:
-    """The frame whose motion has no inertia against it wherever the tree is; None: there is no such frame. inertias: 6 x 6, by body."""
+    """The frame whose motion has no inertia against it wherever the tree is; None: there is no such frame.
+
+    inertias: 6 x 6, by body.
+    """
     random = np.random.default_rng(1)
     with np.errstate(all="ignore"):  # masses of 1e-320 kg: what overflows is taken for singular
         for _ in range(POSITIONS):

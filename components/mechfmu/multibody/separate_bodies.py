@@ -1,22 +1,25 @@
 """Vereshchagin's method of separate bodies for trees in space, O(n), each body in its own axes.
 
-A joint is a sequence of elementary motions: turns about and slides along coordinate axes, and balls (a free rotation, three rates).
-A revolute joint is one turn; a universal joint two; Euler angles three; a free joint three slides and a ball. Between two motions stands a
-frame; the frame after a joint's last motion is fixed in its body. So every frame k has
+A joint is a sequence of elementary motions: turns about and slides along coordinate axes, and balls (a free
+rotation, three rates). A revolute joint is one turn; a universal joint two; Euler angles three; a free joint
+three slides and a ball. Between two motions stands a frame; the frame after a joint's last motion is fixed in
+its body. So every frame k has
 
     parent     the frame before it
     R0, r      the constant placement of the motion in the parent frame (rotation and point)
     motion     what moves frame k against this placement, R its rotation (frame k to placement)
     m, c, J    mass, mass centre and inertia about the mass centre of what is fixed in frame k, in its axes; nothing for frames inside a joint
 
-Accelerations (a of the origin, alpha) and wrenches (F, moment about the origin) are resolved in the axes of their frame. One step outwards is
+Accelerations (a of the origin, alpha) and wrenches (F, moment about the origin) are resolved in the axes of
+their frame. One step outwards is
 
     placement:  a <- a + alpha x r + omega x (omega x r),  then into the axes of the placement by R0^T                           (1)
     turn e:     alpha <- alpha + e qdd + omega x e qd                                                                             (2)
     slide e:    a <- a + e qdd + alpha x e q + 2 omega x e qd + omega x (omega x e q)                                             (3)
     ball:       alpha <- R^T alpha + Omegad + (R^T omega) x Omega                                                                 (4)
 
-The reaction of the inboard side on frame k, with everything outboard eliminated, is affine: R_k = M* a_k - Q*, with the symmetric blocks
+The reaction of the inboard side on frame k, with everything outboard eliminated, is affine: R_k = M* a_k
+- Q*, with the symmetric blocks
 
     M* = [A  B; B^T  D],    A: force due to a,  D: moment due to alpha,  B: force due to alpha.                                   (5)
 
@@ -25,8 +28,8 @@ A motion S with moment tau is eliminated as in the plane: with U = S^T M* S and 
 
     M* <- M* - M* S U^-1 S^T M*,     Q* <- Q* - M* a' - M* S U^-1 u,                                                              (7)
 
-after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations below skip them.
-Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
+after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations
+below skip them. Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A tree of bodies and joints: plain data, checked, and its translation into frames and elementary motions.
 
-A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the frame of its parent
-body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical joints move about or along `axis`, the other
-kinds about and along the coordinate axes of the joint.
+A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the
+frame of its parent body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical
+joints move about or along `axis`, the other kinds about and along the coordinate axes of the joint.
 
     kind            motions                                      coordinates                    rates
     fixed           -                                            -                              -
@@ -65,7 +65,10 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """Carries the body `child`. Stiffness, damping and friction act on every rate of the joint alike; limits on its one coordinate."""
+    """Carries the body `child`.
+
+    Stiffness, damping and friction act on every rate of the joint alike; limits on its one coordinate.
+    """
 
     name: str
     kind: str
@@ -94,7 +97,10 @@ class Joint:
 
 @dataclass(frozen=True)
 class BodyShape:
-    """What is seen of a body: no business of dynamics. kind and size as in model/drawing.py; position and rotation in the body's frame."""
+    """What is seen of a body: no business of dynamics.
+
+    kind and size as in model/drawing.py; position and rotation in the body's frame.
+    """
 
     body: str  # empty: the base
     kind: Literal["box", "cylinder", "sphere"]

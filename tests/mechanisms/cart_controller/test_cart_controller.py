@@ -39,7 +39,7 @@ from helpers.tolerances import (
 )
 from mechfmu import CartController, Scenario
 from mechfmu.control.guidance import safe_field
-from mechfmu.control.programmed_constraints import Program, response
+from mechfmu.control.programmed_constraints import ConstraintProgram, response
 from mechfmu.mechanisms.cart_controller.program import Gains, cart_program, free_law, rigid_law
 from mechfmu.mechanisms.wheeled_cart.equations import (
     Drive,
@@ -302,7 +302,10 @@ def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
 
 
 def test_a_front_wheel_across_turns_by_itself() -> None:
-    """Steering 90 degrees off with y != 0: theta3 = 0. The damped law leaves it, and the target is reached; driving backwards turns the cart round."""
+    """Steering 90 degrees off with y != 0: theta3 = 0.
+
+    The damped law leaves it, and the target is reached; driving backwards turns the cart round.
+    """
     for heading, steering in ((0.0, np.pi / 2), (np.pi, 0.0)):
         start = {
             "pose.x_start": -5.0,
@@ -410,7 +413,7 @@ class FreeLoop:
     def __init__(self, law, scenario: int = 0, gains: Gains = Gains(16.0, 8.0, 3.0, 0.0, 4.0)):  # noqa: B008
         self.law, self.scenario, self.gains = law, SCENARIOS[scenario], gains
 
-    def program(self, t: float) -> Program:
+    def program(self, t: float) -> ConstraintProgram:
         target, obstacles = scenario_objects(self.scenario, t)
         return cart_program(field_on_jets(safe_field, target, obstacles, G), K, self.gains, "free")
 
@@ -435,16 +438,16 @@ def equations(q: np.ndarray, nu: np.ndarray):
     return response(*free_equations(q[2], *nu, K))
 
 
-def right(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+def right(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
     return program.control(q, nu, 0.0, *equations(q, nu)).u
 
 
 def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
     """Without b_4i dphi/dq4 in Theta the violations do not decay as they should."""
 
-    def forgets_heading(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    def forgets_heading(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (a, R) = program.violation(q, nu, 0.0), equations(q, nu)
-        still = Program(
+        still = ConstraintProgram(
             lambda q, nu: np.stack([*pose_rates(q[3], nu[0], nu[1], K), nu[2], 0.0 * nu[1]]), program.phi, program.psi
         ).violation(q, nu, 0.0)
         Theta = np.concatenate([still.Theta[:1], v.Theta[1:]])
@@ -457,7 +460,7 @@ def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
 def test_erratum_4_forces_without_an_actuator() -> None:
     """The article's law supports the program with forces R1, R2 on the body that no motor supplies; dropping them is not exact."""
 
-    def drops_forces(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    def drops_forces(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (Mr, br, B) = program.violation(q, nu, 0.0), free_equations(q[2], *nu, K)
         article = np.column_stack(
             [B[:, 0], B[:, 1], v.Theta[0]]

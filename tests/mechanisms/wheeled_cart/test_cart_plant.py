@@ -378,7 +378,10 @@ def test_erratum_2_the_coefficients_of_the_kinetic_energy() -> None:
 
 
 def test_erratum_3_the_expansion_of_voronets_equations() -> None:
-    """Right: the library's accelerations, energy kept. With the two slips of the article: torque-free energy is lost."""
+    """Right: the library's accelerations, energy kept.
+
+    With the two slips of the article: torque-free energy is lost.
+    """
     k = default_constants()
     right, wrong = Voronets(PARAMETERS), Voronets(PARAMETERS, slips=True)
     random = np.random.default_rng(1)

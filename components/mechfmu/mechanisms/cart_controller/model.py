@@ -18,7 +18,7 @@ import numpy as np
 from ...control.guidance import (
     Guidance,
     Obstacle,
-    apart,
+    separation,
     article_field,
     distances,
     inflated,
@@ -316,7 +316,7 @@ def _separation(obstacles: list[Obstacle]) -> Array:
     """Positive when no two obstacles that are there overlap."""
     pairs = [(a, b) for i, a in enumerate(obstacles) for b in obstacles[i + 1 :]]
     return (
-        _least([np.where(a.active * b.active > 0.25, apart(a, b), 1.0) for a, b in pairs])
+        _least([np.where(a.active * b.active > 0.25, separation(a, b), 1.0) for a, b in pairs])
         if pairs
         else 1.0 + 0.0 * obstacles[0].x
     )

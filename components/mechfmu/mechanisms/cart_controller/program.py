@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...control.jets import constants
-from ...control.programmed_constraints import Program
+from ...control.programmed_constraints import ConstraintProgram
 from ..wheeled_cart.equations import (
     Constants,
     axle_accelerations,
@@ -82,7 +82,7 @@ def _wanted_speed(q: Array, F: tuple[Array, Array], lam: Array) -> Array:
     return (Fx * c + lam * Fy * s) / (c**2 + lam**2 * s**2)
 
 
-def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> Program:
+def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> ConstraintProgram:
     """(1) and (3), or (1) and (4), for q = (q1, q2, q3, q4)."""
     k = constants(k)
     lam = k.l2 / k.L
@@ -107,7 +107,7 @@ def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> Progra
         return np.stack([v1 - F1, v2 - F2])
 
     rate, psi = (free_rate, free_psi) if front == "free" else (rigid_rate, rigid_psi)
-    return Program(rate, phi, psi, gains.k0, gains.k1, gains.kz)
+    return ConstraintProgram(rate, phi, psi, gains.k0, gains.k1, gains.kz)
 
 
 def _steering(Th_3: Array, rhs: Array, sg: Array, g: Gains) -> Array:

@@ -1,6 +1,7 @@
 """Vereshchagin's method of separate bodies for a planar chain of rods, O(n).
 
-Rod k hangs by joint k on rod k-1; rod 0 is the base. Three-vectors are (x, y, angle), reduced to the mass centre of the rod.
+Rod k hangs by joint k on rod k-1; rod 0 is the base. Three-vectors are (x, y, angle), reduced
+to the mass centre of the rod.
 
           joint k+1                 e_k    unit vector along rod k at the absolute angle th_k
              o                      l_k    joint k to joint k+1

@@ -18,7 +18,8 @@ law=state_feedback, with a vector of measurements x (positions, rates, whatever 
 
     v  = ff + K (x_ref - x) + I ,     I' = Ki (x_ref - x) + ka (u - v)                           (4)
 
-and u = v within the limits. While a limit holds, (2) lets I follow such that v stays within about (ki/ka) e of the limit: no wind-up.
+and u = v within the limits. While a limit holds, (2) lets I follow such that v stays within about
+(ki/ka) e of the limit: no wind-up.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ UNLIMITED = 1e9  # a limit no drive reaches
 
 
 class PidController(Mechanism):
-    """A controller with integrators: measurements and references in, limited outputs out. Its numbers have the units of what it is wired to."""
+    """A controller with integrators: measurements and references in, limited outputs out.
+
+    Its numbers have the units of what it is wired to.
+    """
 
     key = "pid_controller"
     title = "PID or state-feedback controller for any mechanism"

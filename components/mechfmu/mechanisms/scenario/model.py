@@ -2,8 +2,8 @@
 
     target    xT(t) = xT(0) + vT t          obstacle i    c_i(t) = c_i(0) + vc_i t ,  th_i(t) = th_i(0) + Om_i t
 
-The outputs have the names of the controller's inputs. Parameters with obstacles that overlap at the start, or with the target
-inside one, are an error; if that happens later, the controller's flags show it.
+The outputs have the names of the controller's inputs. Parameters with obstacles that overlap at the start, or with the
+target inside one, are an error; if that happens later, the controller's flags show it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from ...control.guidance import Obstacle, Target
 from ...model.mechanism import Array
 from ...model.variables import Role, Row
 
-# At t = 0: one ellipse drives away in front of the target, another one crosses behind it. Further obstacles are inactive.
+# At t = 0: one ellipse drives away in front of the target, another one crosses behind it.
+# Further obstacles are inactive.
 TARGET = Target(0.0, 0.0, -0.1, 0.0)
 OBSTACLES = (
     Obstacle(-2.0, 0.0, -0.12, 0.0, 0.0, 0.0, 1.0, 0.5, 1.0),

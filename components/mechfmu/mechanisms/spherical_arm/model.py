@@ -9,8 +9,9 @@
              |   body 3, 0.25 m
              *   tip
 
-With state=quaternion (the default) the orientations of joints 1 and 2 are quaternions and their rates the angular velocities in the axes of
-the outboard body; with state=euler they are z-x-z angles and their derivatives. A torque input belongs to the rate it drives.
+With state=quaternion (the default) the orientations of joints 1 and 2 are quaternions and their rates the angular
+velocities in the axes of the outboard body; with state=euler they are z-x-z angles and their derivatives. A torque
+input belongs to the rate it drives.
 """
 
 from __future__ import annotations

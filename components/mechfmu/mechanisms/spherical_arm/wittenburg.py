@@ -1,6 +1,7 @@
 """Wittenburg's method for trees with rotational joints: A qdd = B from an incidence matrix, a path matrix and augmented bodies.
 
-The graph. Bodies are vertices, joints are arcs; joint a carries body a. Arc a leads from body i+(a) to body i-(a), in either direction:
+The graph. Bodies are vertices, joints are arcs; joint a carries body a. Arc a leads from body i+(a) to
+body i-(a), in either direction:
 
         base o---->----(1)---->----(2)         arcs 1, 2, 4 point away from the base, arc 3 is reversed
                         |
@@ -12,25 +13,29 @@ The graph. Bodies are vertices, joints are arcs; joint a carries body a. Arc a l
 
 Body i is before j, and j after i, if i lies on the path from the base to j.
 
-Constants of the bodies. m_i, J_i: mass and inertia about the mass centre; c_ia: mass centre of body i -> joint a, for every joint on it.
+Constants of the bodies. m_i, J_i: mass and inertia about the mass centre; c_ia: mass centre of body i ->
+joint a, for every joint on it.
 
     d_ij = sum_a T_aj S_ia c_ia                        j = i: mass centre -> inboard joint;  j after i: joint to j -> inboard joint   (3)
     b_i0 = (1/M) sum_j m_j d_ij                        barycentre -> inboard joint of the augmented body;  M = sum_j m_j              (4)
     K_i  = J_i + sum_j m_j (d_ij.d_ij E - d_ij d_ij^T) its inertia about the inboard joint                                            (5)
 
-All three are fixed in body i. In (3) the indices matter: a printed source has sum_a T_ai S_ja c_ja, a vector of body j, which is wrong as soon as
-one body hangs on another, although A stays symmetric with it. From here on everything is resolved in world axes.
+All three are fixed in body i. In (3) the indices matter: a printed source has sum_a T_ai S_ja c_ja, a vector of
+body j, which is wrong as soon as one body hangs on another, although A stays symmetric with it. From here on
+everything is resolved in world axes.
 
-Kinematics. p_al: axis of turn l of joint a, fixed in what comes before this turn; it turns i- relative to i+, so it is minus the axis of the
-joint if the arc is reversed. Omega_a: angular velocity of i- relative to i+. Sums over pairs of turns go from i+ to i-.
+Kinematics. p_al: axis of turn l of joint a, fixed in what comes before this turn; it turns i- relative to i+, so it
+is minus the axis of the joint if the arc is reversed. Omega_a: angular velocity of i- relative to i+. Sums over
+pairs of turns go from i+ to i-.
 
     Omega_a = sum_l p_al qd_al ,   omega = omega_0 1 - T^T Omega                                                                      (6)
     phi_a = sum_{k<l} (p_ak x p_al) qd_ak qd_al ,   f_a = phi_a + omega_{i-(a)} x Omega_a                                             (7)
     omegad = omegad_0 1 - T^T (p^T qdd + f) ,   rdd_i = rdd_0i - sum_j (omegad_j x d_ji + omega_j x (omega_j x d_ji))                 (8)
     rdd_0i = rdd_0 + omegad_0 x c + omega_0 x (omega_0 x c) ,   c: reference point of the base -> base joint of the branch of body i  (9)
 
-The acceleration (9) belongs to the branch; one rdd_0 for all bodies is right only for a single joint on the base, in its reference point.
-A spherical joint with a quaternion has the rates Omega in the axes of the child: p are these axes, and phi = 0 because they are fixed in it.
+The acceleration (9) belongs to the branch; one rdd_0 for all bodies is right only for a single joint on the base, in
+its reference point. A spherical joint with a quaternion has the rates Omega in the axes of the child: p are these axes,
+and phi = 0 because they are fixed in it.
 
 Dynamics. The equations of motion of the augmented bodies are K omegad = M' + M_ext + S (Y + Y^c), with
 
@@ -38,20 +43,24 @@ Dynamics. The equations of motion of the augmented bodies are K omegad = M' + M_
     M'_i = -omega_i x K_i omega_i - M sum_{j after i} d_ij x (omega_j x (omega_j x b_j0))                                             (11)
            - M b_i0 x (sum_{j before i} omega_j x (omega_j x d_ji) - rdd_0i) - sum_{j = i or after i} d_ij x F_j
 
-F_j: external force in mass centre j, weight included; M_ext: external moments about the mass centres; Y: moment of the drive of a joint,
-Y^c: of its constraint; body i receives S_ia (Y + Y^c)_a. The drive does tau = -p.Y and the constraint no work, p.Y^c = 0; (8) then gives
+F_j: external force in mass centre j, weight included; M_ext: external moments about the mass centres; Y: moment of the
+drive of a joint, Y^c: of its constraint; body i receives S_ia (Y + Y^c)_a. The drive does tau = -p.Y and the constraint
+no work, p.Y^c = 0; (8) then gives
 
     A = (pT) K (pT)^T ,   B = -(pT) (K (T^T f - omegad_0 1) + M' + M_ext) + tau ,   A qdd = B                                         (12)
 
-where pT is p times T. A positive tau turns the child relative to its parent, whatever the direction of the arc. Then the loads of the joints,
+where pT is p times T. A positive tau turns the child relative to its parent, whatever the direction of the
+arc. Then the loads of the joints,
 
     X = T (m rdd - F) ,   Y + Y^c = T (K omegad - M' - M_ext)      force and moment about the joint point                             (13)
     Y_a = -p (p^T p)^-1 tau                                        what the drive does: in the space of the axes                      (14)
 
-A is singular where the axes of a joint with three angles lie in a plane: second angle 0 or pi (euler_zxz), pi/2 or -pi/2 (cardan_xyz,
-cardan_zyx). The quaternion has no such place. Whoever uses angles must watch the second one; nothing here does.
+A is singular where the axes of a joint with three angles lie in a plane: second angle 0 or pi (euler_zxz),
+pi/2 or -pi/2 (cardan_xyz, cardan_zyx). The quaternion has no such place. Whoever uses angles must watch the
+second one; nothing here does.
 
-Coordinates and rates are those of `Tree.frames()`, so that qdd here and vdot of the method of separate bodies are the same numbers.
+Coordinates and rates are those of `Tree.frames()`, so that qdd here and vdot of the method of
+separate bodies are the same numbers.
 """
 
 from __future__ import annotations
@@ -158,7 +167,10 @@ class Equations:
 
 @dataclass(frozen=True)
 class JointLoads:
-    """World axes, moments about the joint points. Body i receives S_ia times the loads of joint a: its own body S[a, a] times them."""
+    """World axes, moments about the joint points.
+
+    Body i receives S_ia times the loads of joint a: its own body S[a, a] times them.
+    """
 
     X: Array  # (n, 3) forces
     Y: Array  # (n, 3) moments of the drives
@@ -168,7 +180,10 @@ class JointLoads:
 
 
 def graph(tree: BodyTree, reversed_arcs: Iterable[str] = ()) -> Graph:
-    """The graph of a checked tree. Arcs lead from parent to child, those of the joints named in `reversed_arcs` from child to parent."""
+    """The graph of a checked tree.
+
+    Arcs lead from parent to child, those of the joints named in `reversed_arcs` from child to parent.
+    """
     n = len(tree.joints)
     backwards = set(reversed_arcs)
     if unknown := sorted(backwards - {joint.name for joint in tree.joints}):
@@ -239,7 +254,11 @@ def equations(
     base: Base = AT_REST,
     loads: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> Equations:
-    """A and B of (12). Rates are v; tau belongs to the rates; loads: external (force in the mass centre, moment about it) by body, world axes."""
+    """A and B of (12).
+
+    Rates are v; tau belongs to the rates; loads: external (force in the mass centre, moment
+    about it) by body, world axes.
+    """
     n, S, T = graph.n, graph.S, graph.T
     augmented = augmented_bodies(graph, bodies)
     M, m = augmented.M, bodies.m

@@ -16,7 +16,8 @@ M is the mass centre of the body m0 alone; that of the whole cart lies mu/m ahea
 
 the kinetic energy is
 
-    T = m/2 (q1'^2 + q2'^2) + A/2 q3'^2 + J/2 q4'^2 + A q3' q4' + mu (q2' cos q4 - q1' sin q4) q4' + C/2 (q5'^2 + q6'^2 + q7'^2)  (3)
+    T = m/2 (q1'^2 + q2'^2) + A/2 q3'^2 + J/2 q4'^2 + A q3' q4' + mu (q2' cos q4 - q1' sin q4) q4' +
+    C/2 (q5'^2 + q6'^2 + q7'^2)  (3)
 
 Rolling: forward at the three wheels (4)-(6), sideways at the front (7) and the rear axle (8)
 
@@ -24,7 +25,8 @@ Rolling: forward at the three wheels (4)-(6), sideways at the front (7) and the 
     q1' cos q4 + q2' sin q4 - h q4' - r q6' = 0 ,      q1' cos q4 + q2' sin q4 + h q4' - r q7' = 0                             (5), (6)
     q1' sin(q3+q4) - q2' cos(q3+q4) - l1 q4' cos q3 = 0 ,      q1' sin q4 - q2' cos q4 + l2 q4' = 0                            (7), (8)
 
-Rigid front wheel, all five hold, two degrees of freedom, nu = (w, sg). Nothing is divided by cos q3: no configuration is singular.
+Rigid front wheel, all five hold, two degrees of freedom, nu = (w, sg). Nothing is divided by cos
+q3: no configuration is singular.
 
     v = w cos q3 ,  om = w sin q3/L                                                                                              (9)
     | Iw          A sin q3/L |      | w sg (be - ae) sin q3 cos q3 |   | Qw |       Iw = ae cos^2 q3 + be sin^2 q3 + cr
@@ -36,7 +38,8 @@ Side force of the ground on the front wheel, + to the left, from the equations o
     e1 = ae v' - md om^2 + cr cos q3 w' - (M1 + M2)/r - Mf cos q3/r
     e2 = Je om' + A sg' + md v om + cr L sin q3 w' - (h/r)(M2 - M1) - Mf L sin q3/r ,      f = -e1 sin q3 + e2 cos q3/L          (11)
 
-Front wheel free to slide sideways, without (7), three degrees of freedom, nu = (v, om, sg), slip = -v sin q3 + L om cos q3, side force f(slip):
+Front wheel free to slide sideways, without (7), three degrees of freedom, nu = (v, om, sg), slip = -v sin q3 + L
+om cos q3, side force f(slip):
 
     | ae + cr cos^2 q3     cr L sin q3 cos q3      0 |       | -md om^2 + cr cos q3 sg slip    |   | (M1 + M2)/r + Mf cos q3/r - f sin q3      |
     | cr L sin q3 cos q3   Je + cr L^2 sin^2 q3    A | nu' + | md v om + cr L sin q3 sg slip   | = | (h/r)(M2 - M1) + Mf L sin q3/r + f L cos q3 |
@@ -44,8 +47,8 @@ Front wheel free to slide sideways, without (7), three degrees of freedom, nu = 
 
 M1, M2, Mf are the moments on the rear left, rear right and front wheel, R3 that on the fork.
 
-The other forces of the ground: forward on each wheel, from C q'' = M - r F; sideways on the rear axle, + to the left, from the motion of the mass centre. Only
-the sum S of the two rear wheels follows from (8), not how they share it.
+The other forces of the ground: forward on each wheel, from C q'' = M - r F; sideways on the rear axle, + to the left,
+from the motion of the mass centre. Only the sum S of the two rear wheels follows from (8), not how they share it.
 
     F5 = (Mf - C q5'')/r ,  F6 = (M1 - C q6'')/r ,  F7 = (M2 - C q7'')/r ,      S = m v om + md om' - F5 sin q3 - f cos q3       (13)
 """

@@ -5,7 +5,8 @@ front=free      it slides sideways without force, state (q1..q7, v, om, sg): the
                 programmed constraints was published
 front=viscous   it slides with the side force -c_lat slip, which approaches `rigid` like 1/c_lat
 
-Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all zero by default, as are the torque limits (0: none).
+Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all zero by default, as
+are the torque limits (0: none).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the readers of robot descriptions share: files of limited size, numbers, names, frames, and the order of the tree.
 
-A description comes from somebody else, so nothing in it is trusted. Whatever is wrong with it becomes a Fault with the line of the element,
-and leaves a reader as a UserError "file:line: message". The readers are imported when they are needed, because an FMU that was made from a
-description needs neither them nor their libraries.
+A description comes from somebody else, so nothing in it is trusted. Whatever is wrong with it becomes a Fault with the
+line of the element, and leaves a reader as a UserError "file:line: message". The readers are imported when they are
+needed, because an FMU that was made from a description needs neither them nor their libraries.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class Fault(TreeError):
 
 
 def read_tree(path: str | Path, base: str = "fixed") -> BodyTree:
-    """The tree of a .urdf or .toml file. base: whether the root link of a URDF is held or floats; a TOML file says that by its joints."""
+    """The tree of a .urdf or .toml file.
+
+    base: whether the root link of a URDF is held or floats; a TOML file says that by its joints.
+    """
     suffix = Path(path).suffix.lower()
     if suffix == ".toml":
         if base != "fixed":
@@ -72,7 +75,10 @@ def told_to_user(where: str) -> Iterator[None]:
 
 
 def contents(source: Source, is_text: bool, limit: int) -> tuple[str, bytes]:
-    """What to call the source in messages, and its bytes. Only plain files are opened: a pipe or a device could be endless."""
+    """What to call the source in messages, and its bytes.
+
+    Only plain files are opened: a pipe or a device could be endless.
+    """
     if isinstance(source, bytes) or is_text:
         where, data = "description", source if isinstance(source, bytes) else str(source).encode(errors="replace")
     else:
@@ -243,7 +249,8 @@ def arranged(
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
-    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
+    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none
+    of the bodies is one of the base.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:

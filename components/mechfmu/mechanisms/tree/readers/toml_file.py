@@ -1,7 +1,8 @@
 """Reads our own description of a tree, a TOML file; docs/tree_format.md is its definition.
 
-The TOML parser of Python knows no line numbers once a file is read, so the lines of tables and keys are found in the text, from which strings
-and comments have been blanked out. This text also shows what would make the parser slow or overrun its stack: deep nesting and endless dotted keys.
+The TOML parser of Python knows no line numbers once a file is read, so the lines of tables and keys are found in the
+text, from which strings and comments have been blanked out. This text also shows what would make the parser slow or
+overrun its stack: deep nesting and endless dotted keys.
 """
 
 from __future__ import annotations

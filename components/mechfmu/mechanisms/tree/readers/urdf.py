@@ -11,10 +11,11 @@ What is read:
     planar                                      moves in the plane orthogonal to <axis>. Our planar joint moves along x, y and about z, so the joint's
                                                 frame is turned by the smallest rotation that takes z to the axis (for -z: half a turn about x)
 
-<mimic> couples two joints, which a tree cannot: refused. Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there)
-are kept to be drawn; meshes are not, because they are in other files. Everything else (transmission, gazebo, ...) is no business of dynamics and
-ignored, whatever it contains, and so is a shape with a mistake. The root link is the base: held (base="fixed": its inertia does not matter and is
-dropped) or carried by a free joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
+<mimic> couples two joints, which a tree cannot: refused. Boxes, cylinders and spheres of <visual> (of <collision>, for
+a link that has none there) are kept to be drawn; meshes are not, because they are in other files. Everything else
+(transmission, gazebo, ...) is no business of dynamics and ignored, whatever it contains, and so is a shape with a
+mistake. The root link is the base: held (base="fixed": its inertia does not matter and is dropped) or carried by a free
+joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
 """
@@ -65,7 +66,10 @@ Element = Any  # lxml comes without types
 
 
 def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
-    """The tree of a URDF file (or of a text that begins with "<"). base: "fixed", the root link is held, or "free", it floats."""
+    """The tree of a URDF file (or of a text that begins with "<").
+
+    base: "fixed", the root link is held, or "free", it floats.
+    """
     if base not in ("fixed", "free"):
         raise UserError(f"base={shown(base)}: must be fixed or free")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
