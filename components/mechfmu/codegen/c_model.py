@@ -50,7 +50,7 @@ def graphs(mechanism: Mechanism) -> list[casadi.Function]:
         _named(recorded.guards, "guards", "out"),
         _named(recorded.project, "project", "out"),
         _named(recorded.requirements, "requirements", "out"),
-        *(_named(jump, f"jump_{k}", "x_new", "d_new") for k, jump in enumerate(recorded.jumps)),
+        *(_named(jump, f"jump_{k}", "x_new", "d_new") for k, jump in enumerate(recorded.jumps.values())),
     ]
     return [*made, *tangents(recorded)]
 
@@ -108,10 +108,11 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         (p if scalar.role == "parameter" else u)[scalar.index] = value
     nominal = [s.row.nominal or 1.0 for s in sorted(table.of("state"), key=lambda s: s.index)]
     rows = _rows(table)
-    jumps = [f"model_jump_{k}" for k in range(mechanism.guard_count)]
+    jumps = [f"model_jump_{k}" for k in range(len(mechanism.event_names))]
+    notes = [_note(mechanism.event_notes.get(event)) for event in mechanism.event_names]
     texts = [_string(text) for text in mechanism.requirement_texts]
     sizes = {"nx": table.x.size, "nd": table.d.size, "nu": table.u.size, "np": table.p.size, "ny": table.y.size,
-             "ng": mechanism.guard_count, "nr": len(texts), "work": max(code.work for code in codes)}  # fmt: skip
+             "ng": len(mechanism.event_names), "nr": len(texts), "work": max(code.work for code in codes)}  # fmt: skip
     fields = {
         "guid": _string(guid),
         **{name: str(size) for name, size in sizes.items()},
@@ -138,7 +139,7 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
         _array("double", "x_nominal", [_number(v) for v in nominal]), _array("char *const", "requirement_texts", texts),
         _array("unsigned char", "cautions", [str(int(isinstance(text, Caution))) for text in mechanism.requirement_texts]),
-        f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0, 0}'}}};",
+        f"static const Note notes[] = {{{', '.join(notes) or '{0, 0, 0}'}}};",
         f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};", "",
         "const Model model = {", *(f"    .{name} = {value}," for name, value in fields.items()), "};", "",
     ])  # fmt: skip

@@ -7,6 +7,7 @@ The graph gives fast evaluation, exact sparsity and, for later use, derivatives 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, Literal
 import casadi
 import numpy as np
 
-from ..model import Mechanism
+from ..model import Mechanism, did_you_mean
 from ..model.block_boundaries import recorded_boundaries
 from ..model.errors import Mistake, explained
 from ..model.variables import Layout
@@ -81,8 +82,9 @@ class Recording:
             with recorded_boundaries() as on_the_way:
                 self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
             self._milestones["outputs"] = on_the_way
-            self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
-            self.jumps = [self._recorded(m.jump, (*running, k), state, discrete) for k in range(m.guard_count)]
+            check_events(m)
+            self.guards = self._recorded(m.guards, running, Returned(len(m.event_names), "event_names"))
+            self.jumps = {event: self._recorded(m.jump, (*running, event), state, discrete) for event in m.event_names}
             self.project = self._recorded(m.project, (x, d, p), state)
             self.requirements = self._recorded(
                 m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts")
@@ -105,8 +107,7 @@ class Recording:
             )
         for result, w in zip(results, wanted, strict=True):
             w.check(function, result)
-        name = function.__name__ if function.__name__ != "jump" else f"jump_{arguments[-1]}"
-        graph = self._record(name, *results)
+        graph = self._record(function.__name__, *results)
         if has_nan(graph):
             with conversions_refused():
                 function(*arguments)
@@ -146,7 +147,7 @@ class Returned:
     @property
     def advice(self) -> str:
         if isinstance(self.layout, int):
-            return f"an array of {self.layout} numbers ({self.name})"
+            return f"an array with one number for each of {self.name} ({self.layout})"
         parts = ", ".join(f"{row.symbol}=..." for row in self.layout.rows)
         return f"self.table.{self.name}.pack({parts})" if parts else "np.zeros(0)"
 
@@ -160,6 +161,19 @@ class Returned:
                 f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
             )
             raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
+
+
+def check_events(mechanism: Mechanism) -> None:
+    """Raise Mistake when two events share a name, or a note belongs to no event."""
+    counts = Counter(mechanism.event_names)
+    for event, count in counts.items():
+        if count > 1:
+            raise Mistake(
+                f"event_names: {event} appears {count} times; every event needs its own name", mechanism.guards
+            )
+    for event in mechanism.event_notes:
+        if event not in counts:
+            raise Mistake(f"event_notes: there is no event {event}{did_you_mean(event, counts)}", mechanism.guards)
 
 
 def has_nan(graph: casadi.Function) -> bool:
@@ -189,7 +203,7 @@ class CasadiEngine:
         self._rates = _Evaluator(graphs.rates)
         self._outputs = _Evaluator(graphs.outputs)
         self._guards = _Evaluator(graphs.guards)
-        self._jumps = [_Evaluator(j) for j in graphs.jumps]
+        self._jumps = {event: _Evaluator(graph) for event, graph in graphs.jumps.items()}
         self._project = _Evaluator(graphs.project)
         self._requirements = _Evaluator(graphs.requirements)
 
@@ -206,8 +220,8 @@ class CasadiEngine:
     def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
         return self._guards(t=t, x=x, d=d, u=u, p=p)[0]
 
-    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        x, d = self._jumps[k](t=t, x=x, d=d, u=u, p=p)
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, event: str) -> tuple[np.ndarray, np.ndarray]:
+        x, d = self._jumps[event](t=t, x=x, d=d, u=u, p=p)
         return x, d
 
     def project(self, x: Any, d: Any, p: Any) -> np.ndarray:
