@@ -18,7 +18,14 @@ from helpers.chains import off_by
 from helpers.tolerances import PROGRAM_DECAY, PROGRAM_EXACT, PROGRAM_SOLVER
 from mechfmu import LinkChain
 from mechfmu.codegen.recording import numpy_mode
-from mechfmu.control.programmed_constraints import ConstraintProgram, ProgramError, forces, response, response_of, singular_values
+from mechfmu.control.programmed_constraints import (
+    ConstraintProgram,
+    ProgramError,
+    forces,
+    response,
+    response_of,
+    singular_values,
+)
 
 ANGLE, SPEED, OFFSET = 0.4, 0.25, 0.1  # of the line, along it, and of the line from the start of the tip
 K0, K1, KZ = 25.0, 10.0, 4.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechfmu.codegen.recording import recording_of
-from mechfmu.control.guidance import Guidance, Obstacle, Target, separation, distances, inflated, safe_field
+from mechfmu.control.guidance import Guidance, Obstacle, Target, distances, inflated, safe_field, separation
 from mechfmu.mechanisms.cart_controller.model import CartController
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
 

@@ -46,7 +46,7 @@ def quaternion_rate(e: Array, omega: Array) -> Array:
     return 0.5 * np.stack([-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a])
 
 
-def towards_unit_length(e: Array) -> Array:
+def normalising_rate(e: Array) -> Array:
     """A rate that brings a quaternion back to unit length with the time constant LENGTH_TIME and vanishes on it: (1 - e.e) e / 2 T."""
     return (1.0 - np.sum(e * e)) / (2.0 * LENGTH_TIME) * e
 

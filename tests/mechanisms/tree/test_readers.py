@@ -21,7 +21,8 @@ from helpers.trees import TreeState, golden_tree, separate_bodies
 from mechfmu.mechanisms.spherical_arm.wittenburg import AT_REST
 from mechfmu.mechanisms.tree.readers import common as reading
 from mechfmu.mechanisms.tree.readers import toml_file, urdf
-from mechfmu.mechanisms.tree.readers.common import legal_names, read_tree
+from mechfmu.mechanisms.tree.readers.common import legal_names
+from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -1070,13 +1071,13 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "axis = [1, 0, 0]",
         "rotation = { matrix = [[1, 0, 0], [0, 2, 0], [0, 0, 1]] }",
         "matrix",
-        "joint wrist: rotation: the matrix is no rotation",
+        "joint wrist: rotation: the matrix is not a rotation",
     ),
     "mirror": (
         "axis = [1, 0, 0]",
         "child_rotation = { matrix = [[1, 0, 0], [0, 1, 0], [0, 0, -1]] }",
         "matrix",
-        "joint wrist: child_rotation: the matrix is no rotation",
+        "joint wrist: child_rotation: the matrix is not a rotation",
     ),
     "rows": (
         "axis = [1, 0, 0]",
@@ -1145,7 +1146,7 @@ def test_faults_of_a_whole_toml_file(text: str, message: str) -> None:
 def test_a_file_that_is_no_text_is_refused_with_its_line() -> None:
     with pytest.raises(UserError, match="description:3: is not UTF-8 text"):
         read_toml(b"a = 1\n\n\xff\n")
-    assert reading.shown(10**5000) == "a very large number"
+    assert reading.printable(10**5000) == "a very large number"
 
 
 def test_many_bodies_in_a_toml_file_are_refused() -> None:

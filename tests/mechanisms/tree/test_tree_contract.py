@@ -276,7 +276,7 @@ def test_trees_that_cannot_be(case: str) -> None:
     "text", ("{", "[]", '{"name": "x"}', '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
 )
 def test_a_model_that_is_none(text: str) -> None:
-    with pytest.raises(UserError, match="option model is no description of a tree"):
+    with pytest.raises(UserError, match="option model is not the description of a tree"):
         _ = TreeOfBodies(model=text).table
 
 

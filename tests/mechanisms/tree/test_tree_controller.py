@@ -195,7 +195,7 @@ def test_free_joints_are_refused() -> None:
     "text", ("{", '{"name": "x"}', "[]", '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
 )
 def test_a_model_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="option model is no description of a tree"):
+    with pytest.raises(UserError, match="option model is not the description of a tree"):
         _ = ComputedTorque(model=text).table
 
 

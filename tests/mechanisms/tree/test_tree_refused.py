@@ -149,5 +149,5 @@ def test_a_list_of_the_wrong_length_is_refused(field: str, count: int) -> None:
 @pytest.mark.parametrize("field, value", (("position", 1.0), ("axis", "abc"), ("damping", "much"), ("name", 5)))
 def test_a_model_of_the_wrong_types_is_refused(field: str, value: object) -> None:
     data = replace(EXAMPLE, joints=(replace(EXAMPLE.joints[0], **{field: value}), *EXAMPLE.joints[1:]))
-    with pytest.raises(UserError, match=r"^option model is no description of a tree: "):
+    with pytest.raises(UserError, match=r"^option model is not the description of a tree: "):
         _ = mechanism_of(data).table

@@ -18,13 +18,13 @@ import numpy as np
 from ...control.guidance import (
     Guidance,
     Obstacle,
-    separation,
     article_field,
     distances,
     inflated,
     influence_needed,
     present,
     safe_field,
+    separation,
 )
 from ...control.jets import constant, constants
 from ...model.mechanism import Array, Mechanism, Note, Option

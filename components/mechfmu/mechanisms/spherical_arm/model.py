@@ -127,8 +127,8 @@ class SphericalArm(TreeMechanism):
         x, _ = self.initial(p)
         q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
         X, U = self.table.x(x), self.table.u(np.zeros(self.table.u.size))
-        tau = self._joint_forces(q, v, U, P)[0]
-        vdot = self._motion(q, v, tau, X, U, P)[0].vdot
+        tau = self.joint_forces(q, v, U, P)[0]
+        vdot = self.motion(q, v, tau, X, U, P)[0].vdot
         other = self._wittenburg(q, v, tau, P)
         residual, size = other.A @ vdot - other.B, 1.0
         for B in other.B:
@@ -140,9 +140,7 @@ class SphericalArm(TreeMechanism):
 
     def _wittenburg(self, q: Array, v: Array, tau: Array, P: Any) -> Equations:
         zero = 0.0 * P.gravity
-        return equations(
-            graph(self.tree), self._bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity])
-        )
+        return equations(graph(self.tree), self.bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity]))
 
 
 def _turns(angles: tuple[float, ...]) -> list[Array]:

@@ -151,7 +151,9 @@ class WheeledCart(Mechanism):
 
         def values_of(role: Role) -> SimpleNamespace:
             found = {row.symbol: (row.size, [value(n) for n in row.names()]) for row in self.rows() if row.role == role}
-            return SimpleNamespace(**{s: np.array(numbers) if size else numbers[0] for s, (size, numbers) in found.items()})
+            return SimpleNamespace(
+                **{s: np.array(numbers) if size else numbers[0] for s, (size, numbers) in found.items()}
+            )
 
         x, u, p = values_of("state"), values_of("input"), values_of("parameter")
         k = constants_of(cart_of(p))

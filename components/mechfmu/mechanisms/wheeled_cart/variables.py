@@ -17,9 +17,18 @@ def cart_rows(front: str) -> tuple[Row, ...]:
 
 def _parameter_rows(front: str) -> tuple[Row, ...]:
     speed = START["speed"]
-    rigid = [Row("w_start", "front.speed_start", "parameter", "speed of the front wheel at the start", "m/s", start=speed)]
+    rigid = [
+        Row("w_start", "front.speed_start", "parameter", "speed of the front wheel at the start", "m/s", start=speed)
+    ]
     free = [
-        Row("v_start", "rear.speed_start", "parameter", "forward speed of the rear axle at the start", "m/s", start=speed),
+        Row(
+            "v_start",
+            "rear.speed_start",
+            "parameter",
+            "forward speed of the rear axle at the start",
+            "m/s",
+            start=speed,
+        ),
         Row("om_start", "yaw_rate_start", "parameter", "yaw rate at the start", "rad/s"),
     ]
     lateral = [
@@ -73,7 +82,13 @@ def _output_rows(rigid: bool) -> tuple[Row, ...]:
         Row("vy", "pose.velocity_y", "output", "velocity of M, y", "m/s"),
         Row("rolling", WHEEL_RATES, "output", "rolling rate of a wheel, forward", "rad/s", 3),
         Row("slip", "front.slip", "output", "sideways speed of the front wheel on the ground, to the left", "m/s"),
-        Row("residual", "rolling_residual", "output", "largest sliding speed in the rolling constraints that hold", "m/s"),
+        Row(
+            "residual",
+            "rolling_residual",
+            "output",
+            "largest sliding speed in the rolling constraints that hold",
+            "m/s",
+        ),
         Row("ax", "pose.acceleration_x", "output", "acceleration of M, x", "m/s2"),
         Row("ay", "pose.acceleration_y", "output", "acceleration of M, y", "m/s2"),
         Row("dsg", "steering.acceleration", "output", "acceleration of the steering angle", "rad/s2"),
