@@ -5,8 +5,8 @@ the kind of motion; the equation numbers are those of separate_bodies.py. Argume
 
     R                  rotation of the motion, frame components to placement components; None: the axes stay parallel
     q, v               coordinates and rates of the whole tree
-    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration; given in the axes of the placement,
-                       returned in those of the frame
+    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration; given in the axes of the
+                       placement, returned in those of the frame
     F, N               force, and moment about the origin
     A, B, D            the blocks of M*, (5)
 """
@@ -109,7 +109,7 @@ class Fixed:
     # --- kinematics ---------------------------------------------------------------------------------------------------
 
     def displace(self, q: Array, v: Array, A: Array, e: Array, r: Array, rdot: Array, omega: Array) -> Place:
-        """Rotation, quaternion, origin, its velocity and angular velocity in world axes, from the placement to the frame."""
+        """Rotation, quaternion, origin, its velocity and angular velocity of the frame, from those of the placement."""
         return A, e, r, rdot, omega
 
 

@@ -12,6 +12,7 @@ from .elementary_motions import KINDS, Fixed
 
 Array = Any
 BASE = -1
+MotionKind = Literal["fixed", "turn", "slide", "ball"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Frame:
     parent: int  # the frame before it, or BASE
     R0: np.ndarray  # placement of the motion in the parent frame: rotation ...
     r: np.ndarray  # ... and point
-    motion: Literal["fixed", "turn", "slide", "ball"]
+    motion: MotionKind
     axis: int = 2
     q: int = 0  # first coordinate of the motion
     v: int = 0  # first rate
@@ -43,8 +44,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Bodies:
-    """Parameters of the bodies, one row each: masses (n,), mass centres (n, 3), inertias (n, 6) as xx, yy, zz, xy, xz, yz."""
+    """Parameters of the bodies, one row each."""
 
-    m: Array
-    c: Array
-    J: Array
+    m: Array  # (n,) masses
+    c: Array  # (n, 3) mass centres
+    J: Array  # (n, 6) inertias: xx, yy, zz, xy, xz, yz

@@ -1,4 +1,4 @@
-"""The forces in the joints of a tree that make it move with given accelerations: outwards the motion, inwards the wrenches.
+"""Inverse dynamics of a tree: the joint forces for given accelerations; outwards the motion, inwards the wrenches.
 
 Frames, motions and conventions are those of separate_bodies.py, whose equations (1)-(4) and (6) are used here with
 known accelerations. The reaction on frame k is the inertial wrench of its body, less the load on it, plus the

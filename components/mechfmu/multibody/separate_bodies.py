@@ -8,25 +8,29 @@ its body. So every frame k has
     parent     the frame before it
     R0, r      the constant placement of the motion in the parent frame (rotation and point)
     motion     what moves frame k against this placement, R its rotation (frame k to placement)
-    m, c, J    mass, mass centre and inertia about the mass centre of what is fixed in frame k, in its axes; nothing for frames inside a joint
+    m, c, J    mass, mass centre and inertia about the mass centre of what is fixed in frame k, in its axes; nothing for
+               frames inside a joint
 
 Accelerations (a of the origin, alpha) and wrenches (F, moment about the origin) are resolved in the axes of
 their frame. One step outwards is
 
-    placement:  a <- a + alpha x r + omega x (omega x r),  then into the axes of the placement by R0^T                           (1)
-    turn e:     alpha <- alpha + e qdd + omega x e qd                                                                             (2)
-    slide e:    a <- a + e qdd + alpha x e q + 2 omega x e qd + omega x (omega x e q)                                             (3)
-    ball:       alpha <- R^T alpha + Omegad + (R^T omega) x Omega                                                                 (4)
+    placement:  a <- a + alpha x r + omega x (omega x r),  then into the axes of the placement by R0^T             (1)
+    turn e:     alpha <- alpha + e qdd + omega x e qd                                                              (2)
+    slide e:    a <- a + e qdd + alpha x e q + 2 omega x e qd + omega x (omega x e q)                              (3)
+    ball:       alpha <- R^T alpha + Omegad + (R^T omega) x Omega                                                  (4)
 
 The reaction of the inboard side on frame k, with everything outboard eliminated, is affine: R_k = M* a_k
 - Q*, with the symmetric blocks
 
-    M* = [A  B; B^T  D],    A: force due to a,  D: moment due to alpha,  B: force due to alpha.                                   (5)
+    M* = [A  B; B^T  D],    A: force due to a,  D: moment due to alpha,  B: force due to alpha.                    (5)
 
-A single body has A = m E, B = -m c~, D = J + m (c.c E - c c^T), Q = load - (m omega x (omega x c), omega x D omega).              (6)
+A single body has
+
+    A = m E ,  B = -m c~ ,  D = J + m (c.c E - c c^T) ,  Q = load - (m omega x (omega x c), omega x D omega)       (6)
+
 A motion S with moment tau is eliminated as in the plane: with U = S^T M* S and u = tau + S^T (Q* - M* a'),
 
-    M* <- M* - M* S U^-1 S^T M*,     Q* <- Q* - M* a' - M* S U^-1 u,                                                              (7)
+    M* <- M* - M* S U^-1 S^T M*,     Q* <- Q* - M* a' - M* S U^-1 u,                                               (7)
 
 after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations
 below skip them. Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
@@ -90,7 +94,7 @@ def forward_dynamics(
 def _velocities(
     frames: Sequence[Frame], R: list[Array], q: Array, v: Array, omega_0: Array, zero: Array
 ) -> tuple[list[Array], list[tuple[Array, Array]]]:
-    """Outwards: angular velocities, and the part a' of the accelerations that does not depend on accelerations, (1)-(4)."""
+    """Outwards: angular velocities, and the part a' of (1)-(4) that does not depend on accelerations."""
     omega: list[Array] = []
     bias: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
@@ -190,7 +194,7 @@ def _body(bodies: Bodies, i: int, w: Array) -> tuple[Blocks, ForceMoment]:
 
 
 def _to_parent(frame: Frame, R: Array, q: Array, blocks: Blocks, wrench: ForceMoment) -> tuple[Blocks, ForceMoment]:
-    """M* and Q* of the frame as its parent sees them: in the placement's axes, the parent's axes, about the parent's origin."""
+    """M* and Q* of the frame in the axes of its parent, about the parent's origin."""
     A, B, D = frame.elementary.blocks_to_placement(R, q, *blocks)
     F, N = frame.elementary.wrench_to_placement(R, q, *wrench)
     if not np.array_equal(frame.R0, np.eye(3)):

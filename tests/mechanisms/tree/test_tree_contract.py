@@ -25,7 +25,7 @@ from helpers.tree_golden import FORMS, arm_of
 from helpers.trees import random_tree
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.mechanisms.tree.base import TreeMechanism
-from mechfmu.mechanisms.tree.model import BodyTree as TreeOfBodies
+from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.engines import make_instance
@@ -277,7 +277,7 @@ def test_trees_that_cannot_be(case: str) -> None:
 )
 def test_a_model_that_is_none(text: str) -> None:
     with pytest.raises(UserError, match="option model is not the description of a tree"):
-        _ = TreeOfBodies(model=text).table
+        _ = Tree(model=text).table
 
 
 @pytest.mark.parametrize("kind", ANGLES)

@@ -147,7 +147,7 @@ class WheeledCart(Mechanism):
         return cart_strokes(*pose, *sizes)
 
     def drawing(self, value: Any) -> Drawing:
-        """The cart from above: wheels that are seen to roll, the forces of the ground on them, and what the motors do."""
+        """The cart from above: rolling wheels, the forces of the ground on them, and the motors' forces and moments."""
 
         def values_of(role: Role) -> SimpleNamespace:
             found = {row.symbol: (row.size, [value(n) for n in row.names()]) for row in self.rows() if row.role == role}
