@@ -1,7 +1,7 @@
 """The casadi engine: a mechanism's NumPy functions recorded once, with symbols in place of numbers.
 
-CasADi's arrays stand in for NumPy's while the functions run (its "NumPy mode"); what they did is kept as an expression graph.
-The graph gives fast evaluation, exact sparsity and, for later use, derivatives and C code.
+While the functions run, CasADi's arrays stand in for NumPy's (its "NumPy mode"), and their operations are recorded as
+an expression graph. The graph gives fast evaluation, exact sparsity, derivatives and C code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARGUMENTS = ("t", "x", "d", "u", "p")
 
 @contextmanager
 def numpy_mode() -> Iterator[None]:
-    """CasADi follows NumPy inside; the process-wide switch is put back after, because the host may use CasADi itself."""
+    """Switch CasADi to NumPy mode inside. The switch is process-wide and the host may use CasADi, so it is restored."""
     before = casadi.GlobalOptions.getNumpyMode()
     casadi.GlobalOptions.setNumpyMode(1)
     try:
@@ -37,8 +37,11 @@ def numpy_mode() -> Iterator[None]:
 
 
 @contextmanager
-def conversions_refused() -> Iterator[None]:
-    """A Mistake where a symbol is made a plain number, by math.sin(s), float(s) or a[i] = s; CasADi gives NaN there, without a word."""
+def conversions_forbidden() -> Iterator[None]:
+    """Raise a Mistake where a symbol is converted to a number, by math.sin(s), float(s) or a[i] = s.
+
+    CasADi silently returns NaN there.
+    """
     names = ("__float__", "__int__")
     before = {name: getattr(casadi.SX, name) for name in names}
 
@@ -46,7 +49,7 @@ def conversions_refused() -> Iterator[None]:
         def converted(symbol: casadi.SX) -> float:
             if not symbol.is_constant():
                 raise Mistake(
-                    "this makes a plain number of a value that is not known when equations are recorded. "
+                    "this converts a value to a number, but the value is not known when equations are recorded. "
                     "Use np.sin instead of math.sin, np.stack or np.concatenate instead of a[i] = ..., and no float()"
                 )
             return convert(symbol)
@@ -76,45 +79,36 @@ class Recording:
             running = (t, x, d, u, p)
             state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
             self.initial = self._recorded(m.initial, (p,), state, discrete)
-            with recorded_boundaries() as on_the_way:
+            with recorded_boundaries() as boundaries:
                 self.rates = self._recorded(m.rates, running, state)
-            self._milestones = {"rates": on_the_way}
-            with recorded_boundaries() as on_the_way:
+            self._boundaries = {"rates": boundaries}
+            with recorded_boundaries() as boundaries:
                 self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
-            self._milestones["outputs"] = on_the_way
+            self._boundaries["outputs"] = boundaries
             check_events(m)
             self.guards = self._recorded(m.guards, running, Returned(len(m.event_names), "event_names"))
             self.jumps = {event: self._recorded(m.jump, (*running, event), state, discrete) for event in m.event_names}
             self.project = self._recorded(m.project, (x, d, p), state)
-            self.requirements = self._recorded(
-                m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts")
-            )
+            requirements = Returned(len(m.requirement_texts), "requirement_texts")
+            self.requirements = self._recorded(m.requirements, (p,), requirements)
 
     def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], *wanted: Returned) -> casadi.Function:
-        """What a function of the mechanism does with symbols; Mistake when it returns something else than `wanted`, or NaN."""
+        """Record a function of the mechanism; Mistake when it does not return what is wanted, or returns NaN."""
         returned = function(*arguments)
         results = returned if isinstance(returned, tuple) else (returned,)
         if returned is None or len(results) != len(wanted):
-            given = (
-                "nothing"
-                if returned is None
-                else "one result instead of two"
-                if len(wanted) == 2
-                else f"{len(results)} results instead of one"
-            )
-            raise Mistake(
-                f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function
-            )
+            given = "one result instead of two" if len(wanted) == 2 else f"{len(results)} results instead of one"
+            given = "nothing" if returned is None else given
+            advice = ", ".join(w.advice for w in wanted)
+            raise Mistake(f"{function.__name__} returns {given}: return {advice}", function)
         for result, w in zip(results, wanted, strict=True):
             w.check(function, result)
         graph = self._record(function.__name__, *results)
         if has_nan(graph):
-            with conversions_refused():
+            with conversions_forbidden():
                 function(*arguments)
-            raise Mistake(
-                f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0",
-                function,
-            )
+            reason = "by a NaN written there or an operation such as 0 / 0"
+            raise Mistake(f"{function.__name__}: the recorded equations contain NaN, {reason}", function)
         return graph
 
     def _record(self, name: str, *results: Any) -> casadi.Function:
@@ -122,16 +116,15 @@ class Recording:
         return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
 
     def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
-        """The graph of rates or outputs with all milestones as outputs before its own."""
+        """The graph of rates or outputs with all block boundaries as outputs before its own."""
         graph: casadi.Function = getattr(self, name)
         with numpy_mode():
-            return self._record(
-                name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS])
-            )
+            results = graph.call([self.symbols[a] for a in ARGUMENTS])
+            return self._record(name, *map(flat, self._boundaries[name]), *results)
 
 
 def flat(values: Any) -> casadi.SX:
-    """Nested lists of symbols as one vector; what is a plain number is left out."""
+    """Nested lists of symbols as one vector; plain numbers are omitted."""
     if isinstance(values, (list, tuple)):
         return casadi.vertcat(*(flat(value) for value in values))
     return casadi.vec(casadi.SX(values)) if isinstance(values, casadi.SX) or np.ndim(values) else casadi.SX(0, 1)
@@ -139,7 +132,7 @@ def flat(values: Any) -> casadi.SX:
 
 @dataclass(frozen=True)
 class Returned:
-    """What a function has to return: a vector of a part of the table, or of so many numbers."""
+    """What a function must return: a vector laid out as a part of the table, or of a given length."""
 
     layout: Layout | int
     name: str
@@ -157,9 +150,8 @@ class Returned:
             raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
         shape = np.shape(result)
         if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
-            given = (
-                f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
-            )
+            size = np.size(result) if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))}"
+            given = f"{size} numbers"
             raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
 
 
@@ -177,7 +169,7 @@ def check_events(mechanism: Mechanism) -> None:
 
 
 def has_nan(graph: casadi.Function) -> bool:
-    """Whether the graph contains the constant NaN, which `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind."""
+    """Whether the graph contains the constant NaN, as `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)` leave it."""
     return any(
         graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k))
         for k in range(graph.n_instructions())
@@ -185,13 +177,13 @@ def has_nan(graph: casadi.Function) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _traced(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
+def _recording(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
     return Recording(mechanism_type(**dict(options)))
 
 
 def recording_of(mechanism: Mechanism) -> Recording:
     """The recorded functions; mechanisms of one kind with equal options share them."""
-    return _traced(type(mechanism), tuple(mechanism.options.items()))
+    return _recording(type(mechanism), tuple(mechanism.options.items()))
 
 
 class CasadiEngine:

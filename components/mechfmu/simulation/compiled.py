@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -19,7 +18,7 @@ import numpy as np
 
 from ..codegen.c_model import model_c
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, compile_library, default_compiler, host_platform
+from ..codegen.compiler import PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
 from ..model.variables import Scalar
@@ -32,17 +31,18 @@ GUID = "engine"
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
     compiler, host = default_compiler(), host_platform()
-    files = c_sources(*NATIVE)
-    files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
+    runtime = c_sources(*NATIVE)
+    own = {
+        "model.c": model_c(mechanism, GUID, {}),
+        "engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8"),
+    }
+    files = runtime | own
     digest = hashlib.sha256(
         "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="mechfmu_c_") as folder:
-            for name, text in files.items():
-                (Path(folder) / name).write_text(text)
-            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, host, compiler)
+        compile_sources((runtime, own), target, host, compiler)
 
     with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
         return ctypes.CDLL(str(file))
