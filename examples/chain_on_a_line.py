@@ -1,6 +1,7 @@
-"""Programmed constraints on a chain of three rods: its tip goes to a line and along it at a given speed, in spite of weight and a wrong start.
+"""Programmed constraints on a chain of three rods: its tip goes to a line and along it at a given speed.
 
-Two equations for three motors: the third freedom is left to forces that carry the weight and damp every joint.
+It does so in spite of its weight and a start off the line. Two equations for three motors: the third freedom is left to
+forces that carry the weight and damp every joint.
 """
 
 import matplotlib
@@ -54,9 +55,8 @@ def main() -> None:
         law = program.control(q, nu, k * STEP, a, R, preferred=carry)
         violation = program.violation(q, nu, k * STEP)
         if k % 250 == 0:
-            print(
-                f"t = {k * STEP:3.1f} s   height over the line {1000 * violation.y[0]:8.3f} mm   error of the speed {1000 * violation.z[0]:8.3f} mm/s"
-            )
+            y, z = 1000 * violation.y[0], 1000 * violation.z[0]
+            print(f"t = {k * STEP:3.1f} s   height over the line {y:8.3f} mm   error of the speed {z:8.3f} mm/s")
         rows.append([k * STEP, *plant.get([table.by_name["tip.x"], table.by_name["tip.y"]]), *law.u])
         plant.set(motors, law.u.tolist())
         plant.step(k * STEP, STEP)

@@ -88,7 +88,7 @@ def random_scenario(seed: int, count: int = 3) -> tuple[np.random.Generator, Tar
             return random, Target(*random.uniform(-5, 5, 2), *random.uniform(-0.3, 0.3, 2)), obstacles
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 def test_values() -> None:
@@ -111,7 +111,7 @@ def test_derivatives() -> None:
         assert off_by(found, point["dF_dt"]) < FIELD_DERIVATIVE
 
 
-# --- promises ---------------------------------------------------------------------------------------------------------------
+# --- promises ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("beta", (0.0, 0.1, 0.5))
@@ -208,7 +208,10 @@ def test_inside_an_obstacle_it_leads_out() -> None:
 
 @pytest.mark.parametrize("start", STARTS)
 def test_every_start_of_figure_2_reaches_the_target(start: tuple[float, float]) -> None:
-    """Within 20 s when the second ellipse is passed on the right; on the left, the start right above its centre lingers near its saddle and needs 23 s."""
+    """Within 20 s when the second ellipse is passed on the right.
+
+    On the left, the start right above its centre lingers near its saddle and needs 23 s.
+    """
     right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]
     _, _, clearance, miss = follow(safe_field, start, 20.0, TARGET, right, G)
     assert miss < 7e-3
@@ -235,7 +238,7 @@ def test_removing_the_approach_along_the_normal_makes_a_trap(monkeypatch: pytest
     assert max(follow(safe_field, start, 120.0, target, [o], G)[3] for start in starts) > 1.0
 
 
-# --- footprint, overlap, design rule ----------------------------------------------------------------------------------------
+# --- footprint, overlap, design rule ----------------------------------------------------------------------------------
 
 
 def test_inflated_ellipses_contain_the_footprint() -> None:
@@ -277,7 +280,7 @@ def test_influence_that_braking_needs() -> None:
     assert influence_needed([*OBSTACLES, fast._replace(active=0.0)], 0.6, 2.5) == pytest.approx(2 * 0.85**2 / 2.5)
 
 
-# --- the article's field, and its errors put back ---------------------------------------------------------------------------
+# --- the article's field, and its errors put back ---------------------------------------------------------------------
 
 
 def test_the_published_field() -> None:

@@ -81,10 +81,10 @@ class Arm:
         assert solution.success, solution.message
         states = solution.y.T
         violations = [program.violation(s[: self.n], s[self.n :], t) for t, s in zip(times, states, strict=True)]
-        return SimpleNamespace(
-            t=times, q=states[:, : self.n], nu=states[:, self.n :], y=np.array([v.y for v in violations]), y_rate=np.array([v.y_rate for v in violations]),
-            z=np.array([v.z for v in violations]), controls=[control(t, s) for t, s in zip(times, states, strict=True)],
-        )  # fmt: skip
+        controls = [control(t, s) for t, s in zip(times, states, strict=True)]
+        y, y_rate, z = (np.array([getattr(v, name) for v in violations]) for name in ("y", "y_rate", "z"))
+        q, nu = states[:, : self.n], states[:, self.n :]
+        return SimpleNamespace(t=times, q=q, nu=nu, y=y, y_rate=y_rate, z=z, controls=controls)
 
 
 def tip(q, lengths):
@@ -98,7 +98,7 @@ def tip_velocity(q, nu, lengths):
 
 
 def on_a_line(q0: np.ndarray, drift: float = 0.0) -> ConstraintProgram:
-    """phi: distance of the tip from a line (that drifts sideways); psi: its speed along the line minus the wanted one."""
+    """phi: distance of the tip from a line, which may drift sideways; psi: error of its speed along the line."""
     lengths = L[: len(q0)]
     foot = tip(q0, lengths) + OFFSET * NORMAL
 
@@ -135,7 +135,7 @@ def gauss(q, nu, a, R):
     return R
 
 
-# --- derivatives ------------------------------------------------------------------------------------------------------------
+# --- derivatives ------------------------------------------------------------------------------------------------------
 
 
 def test_theta_and_s_are_the_derivatives_of_the_violations() -> None:
@@ -196,7 +196,7 @@ def test_responses_from_matrices_and_from_accelerations() -> None:
         assert off_by(one, other) < PROGRAM_EXACT
 
 
-# --- as many inputs as equations --------------------------------------------------------------------------------------------
+# --- as many inputs as equations --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("drift", (0.0, 0.2))
@@ -218,7 +218,7 @@ def test_gains_of_each_equation() -> None:
     assert np.max(np.abs(found.y - found.y[0] * (1 + lam * t) * np.exp(-lam * t))) < PROGRAM_DECAY
 
 
-# --- more inputs ------------------------------------------------------------------------------------------------------------
+# --- more inputs ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("W", (None, gauss), ids=("least_effort", "gauss"))
@@ -238,7 +238,10 @@ def test_redundant_without_damping_the_rest_of_the_arm_runs_away() -> None:
 
 
 def test_least_effort_and_least_deviation() -> None:
-    """W = 1: the smallest forces; W = M^-1: forces Theta^T lambda, the smallest change of accelerations in the measure of M."""
+    """W = 1: the smallest forces.
+
+    W = M^-1: forces Theta^T lambda, the smallest change of accelerations in the measure of M.
+    """
     arm, program = Arm(), on_a_line(Q3)
     nu = np.array([0.4, -0.3, 0.2])
     a, R = arm.response(Q3, nu)
@@ -253,7 +256,7 @@ def test_least_effort_and_least_deviation() -> None:
         assert all(u @ measure @ u < (u + step * free) @ measure @ (u + step * free) for step in (0.1, -0.1))
 
 
-# --- fewer inputs, loss of rank ---------------------------------------------------------------------------------------------
+# --- fewer inputs, loss of rank ---------------------------------------------------------------------------------------
 
 
 def test_a_stretched_arm_asks_for_bounded_forces_when_damped() -> None:
@@ -286,10 +289,12 @@ def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
     )  # to be watched: at 0 the motors have lost their grip
 
 
-# --- refusals ---------------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-def refusal(program: ConstraintProgram, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None) -> str:
+def refusal(
+    program: ConstraintProgram, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None
+) -> str:
     arm = Arm()
     with pytest.raises(ProgramError) as refused:
         program.check_feasible(q, np.zeros(3), 0.0, arm.response(q, np.zeros(3), B)[1], eps)
@@ -298,9 +303,7 @@ def refusal(program: ConstraintProgram, q: np.ndarray = Q3, B: np.ndarray | None
 
 def test_refusals_say_why() -> None:
     program = on_a_line(Q3)
-    program.check_feasible(
-        Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1]
-    )  # nothing to say against this one
+    program.check_feasible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1])  # nothing to say against this one
     twice = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0], 2.0 * program.phi(q, t)[0]]))
     assert refusal(twice) == "the equations of the program depend on each other: 3 equations, rank 2"
     timed = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0] + t, 0.0 * q[0] + t]))

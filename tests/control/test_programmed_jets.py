@@ -12,12 +12,24 @@ from mechfmu.control.guidance import smooth_step
 from mechfmu.control.jets import Jet, coefficient, constant, time_jet
 
 FUNCTIONS = {
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh, "arctan": np.arctan,
-    "power": lambda a: a**5 - a**2.5, "quotient": lambda a: (1.0 + a) / (a * a + 2.0), "reciprocal": lambda a: 3.0 / a,
-    "arctan2": lambda a: np.arctan2(a - 2.0, a * a), "absolute": lambda a: np.abs(a - 3.0) * a, "chosen": lambda a: np.where(a > 0.5, a**3, a),
-    "extremes": lambda a: np.maximum(a * a, 0.3) - np.minimum(0.2, a), "nested": lambda a: np.sin(np.exp(-a) / np.sqrt(1.0 + a**2)),
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "arctan": np.arctan,
+    "power": lambda a: a**5 - a**2.5,
+    "quotient": lambda a: (1.0 + a) / (a * a + 2.0),
+    "reciprocal": lambda a: 3.0 / a,
+    "arctan2": lambda a: np.arctan2(a - 2.0, a * a),
+    "absolute": lambda a: np.abs(a - 3.0) * a,
+    "chosen": lambda a: np.where(a > 0.5, a**3, a),
+    "extremes": lambda a: np.maximum(a * a, 0.3) - np.minimum(0.2, a),
+    "nested": lambda a: np.sin(np.exp(-a) / np.sqrt(1.0 + a**2)),
     "mixed": lambda a: 2.0 - a / 3.0 + (-a) * np.float64(1.5) - (+a),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -57,8 +69,18 @@ def test_the_casadi_engine_finds_the_same_derivatives(name: str) -> None:
 def test_arrays_go_through_linear_functions_and_products() -> None:
     a, b = Jet((np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0]))), np.array([2.0, -1.0, 0.5])
     A = np.arange(9.0).reshape(3, 3)
-    for f in (np.cumsum, np.sum, lambda v: A @ v, lambda v: v @ b, lambda v: np.stack([v[0], v[2], 1.0]), lambda v: np.concatenate([v, b]),
-              lambda v: np.reshape(v, (3, 1)), lambda v: v[1:], lambda v: v @ v):  # fmt: skip
+    functions = (
+        np.cumsum,
+        np.sum,
+        lambda v: A @ v,
+        lambda v: v @ b,
+        lambda v: np.stack([v[0], v[2], 1.0]),
+        lambda v: np.concatenate([v, b]),
+        lambda v: np.reshape(v, (3, 1)),
+        lambda v: v[1:],
+        lambda v: v @ v,
+    )
+    for f in functions:
         found, h = f(a), 1e-6
         assert np.array_equal(found.c[0], f(a.c[0]))
         assert np.max(np.abs(found.c[1] - (f(a.c[0] + h * a.c[1]) - f(a.c[0] - h * a.c[1])) / (2 * h))) < TWO_METHODS

@@ -1,4 +1,7 @@
-"""Hosts such as OpenModelica leave unconnected inputs at 0, whatever their start value: every mechanism starts and runs with that."""
+"""Hosts such as OpenModelica leave unconnected inputs at 0, whatever their start value.
+
+Every mechanism starts and runs with that.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,7 @@ def test_derivatives_are_finite_with_all_inputs_at_zero(key: str, options: dict[
         assert np.all(np.isfinite(rates)) and np.all(np.isfinite(outputs))
 
 
-# --- what 0 means -----------------------------------------------------------------------------------------------------------
+# --- what 0 means -----------------------------------------------------------------------------------------------------
 
 NO_SIZE = {"a": (0.0, 0.5), "b": (0.5, 0.0), "both": (0.0, 0.0)}
 PLACES = {

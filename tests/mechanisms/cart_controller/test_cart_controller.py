@@ -1,4 +1,4 @@
-"""The cart's controller: golden values, exact decay, equivalences, symmetries, flags, and the errors of the article put back."""
+"""The cart's controller: golden values, exact decay, equivalences, symmetries, flags, and the article's errors."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def controller_of(case: dict) -> CartController:
     return CartController(front=case["mode"], obstacles=len(SCENARIOS[case["scenario"]]["obstacles"]))
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ("numpy", "casadi"))  # the native FMU is the c engine
@@ -109,7 +109,7 @@ def test_ten_seconds_of_the_closed_loop() -> None:
         assert np.max(np.abs(signals[name] - np.array([s[key] for s in samples]))) < CART_TRAJECTORY, key
 
 
-# --- decay ------------------------------------------------------------------------------------------------------------------
+# --- decay ------------------------------------------------------------------------------------------------------------
 
 TIMES = np.linspace(0.0, 10.0, 101)
 A4 = np.array([[0, 1, 0, 0], [-16, -8, 0, 0], [0, 0, -3, 0], [0, 0, 0, -3]])
@@ -156,7 +156,7 @@ def test_both_violations_gone_means_the_field_is_followed() -> None:
     assert np.max(gap[60:]) < 1e-4
 
 
-# --- equivalences -----------------------------------------------------------------------------------------------------------
+# --- equivalences -----------------------------------------------------------------------------------------------------
 
 
 def random_case(seed: int):
@@ -206,25 +206,25 @@ def test_theta3_is_the_closed_form() -> None:
 
 
 def test_without_side_load_the_free_plant_moves_like_the_rigid_one() -> None:
-    """The torques of the rigid law with zero side load, on both plants, from a start that satisfies (16) but not the program."""
+    """The torques of the rigid law with zero side load, on both plants; the start satisfies (16), not the program."""
     times = np.linspace(0.0, 8.0, 81)
     control = GUIDANCE | GAINS | LIMITLESS | {"constraint.allocation": "zero_side_load"}
     start = starts(Q, LOOP["samples"][0]["q"])
     w, q3 = 0.1, 0.2
     rigid = Loop(SCENARIOS[0], start | {"front.speed_start": w, "steering.rate_start": 0.0}, control, "rigid", CART)
-    free = Loop(SCENARIOS[0], start | {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0}, control, "free",
-                CART, law="rigid")  # fmt: skip
+    rolling = {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0}
+    free = Loop(SCENARIOS[0], start | rolling, control, "free", CART, law="rigid")
     one, other = rigid.run(times), free.run(times)
     for name in Q:
         assert np.max(np.abs(one.plant[name] - other.plant[name])) < CART_SAME_MOTION, name
     slip = slip_of(other.plant["steering.angle"], other.plant["rear.speed"], other.plant["yaw_rate"], K)
     assert np.max(np.abs(slip)) < CART_SAME_MOTION
-    loaded = Loop(SCENARIOS[0], start | {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0},
-                  control | {"constraint.allocation": 1.0}, "free", CART, law="rigid").run(times)  # fmt: skip
+    control = control | {"constraint.allocation": 1.0}
+    loaded = Loop(SCENARIOS[0], start | rolling, control, "free", CART, law="rigid").run(times)
     assert np.max(np.abs(loaded.plant["pose.y"] - one.plant["pose.y"])) > 1e-3  # with side load it does not
 
 
-# --- symmetries -------------------------------------------------------------------------------------------------------------
+# --- symmetries -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_mirror(case: dict) -> None:
     )
 
 
-# --- singular situations, flags, limits -------------------------------------------------------------------------------------
+# --- singular situations, flags, limits -------------------------------------------------------------------------------
 
 
 def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
@@ -371,7 +371,10 @@ def test_the_footprint_inflates_the_obstacles() -> None:
 
 
 def test_the_published_guidance_as_an_option() -> None:
-    """The same law on the article's field: its velocity is passed on, and the cart gets stuck where the safe field does not."""
+    """The same law on the article's field.
+
+    Its velocity is passed on, and the cart gets stuck where the safe field does not.
+    """
     found = evaluated(CartController(guidance="article"), {})
     assert [found["guidance.velocity_x"], found["guidance.velocity_y"]] == pytest.approx(
         list(published(-4.5, 0.8, 0.0)), rel=1e-9
@@ -404,7 +407,7 @@ def test_engines_agree(options: dict) -> None:
             assert abs(other[name] - value) < CONTROLLER * max(1.0, abs(value)), name
 
 
-# --- the article's errors, put back -----------------------------------------------------------------------------------------
+# --- the article's errors, put back -----------------------------------------------------------------------------------
 
 
 class FreeLoop:
@@ -458,7 +461,10 @@ def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
 
 
 def test_erratum_4_forces_without_an_actuator() -> None:
-    """The article's law supports the program with forces R1, R2 on the body that no motor supplies; dropping them is not exact."""
+    """The article's law supports the program with forces R1, R2 on the body that no motor supplies.
+
+    Dropping them is not exact.
+    """
 
     def drops_forces(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (Mr, br, B) = program.violation(q, nu, 0.0), free_equations(q[2], *nu, K)
@@ -497,7 +503,7 @@ def test_erratum_6_off_the_program_the_free_front_wheel_skids() -> None:
     assert np.max(slip[60:]) < 1e-5
 
 
-# --- bad input --------------------------------------------------------------------------------------------------------------
+# --- bad input --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ("casadi", "c"))
@@ -547,19 +553,27 @@ def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], 
         Scenario().start(changes)
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), (
-    ("geometry.rear", 0.0, "must be greater than 0"), ("guidance.influence", 0.0, "must be greater than 0"),
-    ("guidance.cruise_speed", -1.0, "must be greater than 0"), ("constraint.k0", 0.0, "must be greater than 0"),
-    ("constraint.damping", -0.1, "must be at least 0"), ("limit.wheel_torque", -1.0, "must be at least 0"),
-    ("obstacle[1].semi_axis_a", -0.1, "must be at least 0"), ("obstacle[1].active", 2.0, "must be at most 1"),
-    ("pose.x", float("nan"), "must be a finite number"), ("guidance.footprint", float("inf"), "must be a finite number"),
-))  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    (
+        ("geometry.rear", 0.0, "must be greater than 0"),
+        ("guidance.influence", 0.0, "must be greater than 0"),
+        ("guidance.cruise_speed", -1.0, "must be greater than 0"),
+        ("constraint.k0", 0.0, "must be greater than 0"),
+        ("constraint.damping", -0.1, "must be at least 0"),
+        ("limit.wheel_torque", -1.0, "must be at least 0"),
+        ("obstacle[1].semi_axis_a", -0.1, "must be at least 0"),
+        ("obstacle[1].active", 2.0, "must be at most 1"),
+        ("pose.x", float("nan"), "must be a finite number"),
+        ("guidance.footprint", float("inf"), "must be a finite number"),
+    ),
+)
 def test_bad_numbers(name: str, value: float, reason: str) -> None:
     with pytest.raises(UserError, match=rf"^{name.replace('[', chr(92) + '[')} = .*: {reason}$"):
         CartController().start({name: value})
 
 
-# --- scenario ---------------------------------------------------------------------------------------------------------------
+# --- scenario ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)

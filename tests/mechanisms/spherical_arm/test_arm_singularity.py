@@ -1,4 +1,7 @@
-"""Where Euler angles are singular: quaternions sail through; the angles warn, then stop, in the library and in both kinds of FMU."""
+"""Where Euler angles are singular: quaternions pass through.
+
+The angles warn, then stop, in the library and in both kinds of FMU.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ RATE, ANGLE = (
 
 
 def towards(form: str) -> dict[str, float]:
-    """The straight arm in the plane across x, without weight: only the second angles move, and that of joint 1 passes zero."""
+    """The straight arm in the plane across x, without weight.
+
+    Only the second angles move, and that of joint 1 passes zero.
+    """
     first, straight = (ANGLE, 0.0), (np.pi / 2, 0.0)
     start = {"gravity": 0.0, "joint[3].angle_start": 0.0, "joint[3].rate_start": 0.0}
     for j, (angle, third) in enumerate((first, straight), start=1):
@@ -43,7 +49,7 @@ def towards(form: str) -> dict[str, float]:
     return start
 
 
-# --- the library ------------------------------------------------------------------------------------------------------------
+# --- the library ------------------------------------------------------------------------------------------------------
 
 
 def test_the_angles_warn_and_stop() -> None:
@@ -177,7 +183,7 @@ def test_the_golden_motion_stays_away_from_it() -> None:
     )  # there: between samples too
 
 
-# --- FMUs -------------------------------------------------------------------------------------------------------------------
+# --- FMUs -------------------------------------------------------------------------------------------------------------
 
 
 def test_an_fmu_warns_and_stops(tree_fmu: BuildTree, host: Host) -> None:

@@ -1,4 +1,7 @@
-"""The readers of robot descriptions: what they read, against Pinocchio's own parser and the golden data, and what they refuse, with line and element."""
+"""The readers of robot descriptions.
+
+What they read, against Pinocchio's own parser and the golden data, and what they refuse, with line and element.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def off_by(found: Any, expected: Any) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-# --- URDF: what is read ---------------------------------------------------------------------------------------------------
+# --- URDF: what is read -----------------------------------------------------------------------------------------------
 
 
 POINTS = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -144,8 +147,14 @@ def test_other_bases_are_refused(base: str) -> None:
 
 def test_names_are_made_legal_and_stay_unique() -> None:
     assert legal_names(["a b", "a_b", "a-b", "1st", "ok", "é", "a_b_2"]) == {
-        "a b": "a_b_3", "a_b": "a_b", "a-b": "a_b_4", "1st": "_1st", "ok": "ok", "é": "_", "a_b_2": "a_b_2",
-    }  # fmt: skip
+        "a b": "a_b_3",
+        "a_b": "a_b",
+        "a-b": "a_b_4",
+        "1st": "_1st",
+        "ok": "ok",
+        "é": "_",
+        "a_b_2": "a_b_2",
+    }
     text = (
         ROBOT.replace('"upper"', '"upper arm"')
         .replace('"tool"', '"upper-arm"')
@@ -161,7 +170,7 @@ def test_names_are_made_legal_and_stay_unique() -> None:
     ]
 
 
-# --- URDF against Pinocchio -----------------------------------------------------------------------------------------------
+# --- URDF against Pinocchio -------------------------------------------------------------------------------------------
 
 
 def robots() -> Path:
@@ -179,7 +188,10 @@ def random_motion(tree: BodyTree, random: np.random.Generator) -> tuple[np.ndarr
 
 
 class Pinocchio:
-    """Pinocchio's model of the same URDF, in our coordinates: joints in the order of our tree; free joints with speeds in the axes of their parent."""
+    """Pinocchio's model of the same URDF, in our coordinates: joints in the order of our tree.
+
+    Free joints with speeds in the axes of their parent.
+    """
 
     def __init__(self, text: str, tree: BodyTree):
         self.pin = pytest.importorskip("pinocchio")
@@ -244,7 +256,11 @@ class Pinocchio:
 
 
 def worst_difference(tree: BodyTree, other: Pinocchio, states: int = 3) -> float:
-    """Of accelerations. Random torques accelerate light hands most and would hide errors elsewhere, so a second set of torques makes all of them about 1."""
+    """Of accelerations.
+
+    Random torques accelerate light hands most and would hide errors elsewhere, so a second set of torques makes all
+    accelerations about 1.
+    """
     random, worst = np.random.default_rng(4), 0.0
     for _ in range(states):
         q, v = random_motion(tree, random)
@@ -331,7 +347,10 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
 
 @pytest.mark.parametrize("axis", ("0 0 1", "0 0 -2", "1 0 0", "0 -1 0", "1 -2 3", "1e-4 -1e-4 -1"))
 def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
-    """Pinocchio knows only planes orthogonal to z, so it gets the three joints, whose axes follow the documented rule: the smallest turn from z to the axis."""
+    """Pinocchio has only planes orthogonal to z, so it gets the three joints.
+
+    Their axes follow the documented rule: the smallest turn from z to the axis.
+    """
     a = np.array([float(x) for x in axis.split()])
     a /= np.linalg.norm(a)
     turn = np.cross([0, 0, 1], a)
@@ -343,14 +362,14 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
         .as_matrix()
         .T
     )[:2]
-    head, tail = (
-        ROBOT[: ROBOT.index('  <joint name="rail"')],
-        '<link name="tip"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial></link>',
-    )
-    tail += '<joint name="end" type="revolute"><parent link="slider"/><child link="tip"/><origin xyz="0.3 0.2 0.1" rpy="1 1 1"/><axis xyz="0 1 1"/>'
-    tail += '<limit effort="1" velocity="1"/></joint></robot>'
+    head = ROBOT[: ROBOT.index('  <joint name="rail"')]
+    tail = """<link name="tip">
+        <inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial></link>
+        <joint name="end" type="revolute"><parent link="slider"/><child link="tip"/>
+        <origin xyz="0.3 0.2 0.1" rpy="1 1 1"/><axis xyz="0 1 1"/><limit effort="1" velocity="1"/></joint></robot>"""
     origin = '<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/>'
-    planar = f'{head}<joint name="rail" type="planar"><parent link="ground"/><child link="slider"/>{origin}<axis xyz="{axis}"/></joint>{tail}'
+    links = '<parent link="ground"/><child link="slider"/>'
+    planar = f'{head}<joint name="rail" type="planar">{links}{origin}<axis xyz="{axis}"/></joint>{tail}'
     steps = [
         ("ground", "s1", "prismatic", x, origin),
         ("s1", "s2", "prismatic", y, ""),
@@ -367,7 +386,7 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
     assert worst_difference(tree, other) < OTHER_CODE
 
 
-# --- URDF: what is refused ------------------------------------------------------------------------------------------------
+# --- URDF: what is refused --------------------------------------------------------------------------------------------
 
 INERTIA = 'ixx="0.004" ixy="0" ixz="0" iyy="0.005" iyz="0" izz="0.002"'
 
@@ -534,7 +553,8 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
     ),
     "nothing carried": (
         '<child link="slider"/>',
-        '<child link="bare"/></joint><link name="bare"/><joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
+        '<child link="bare"/></joint><link name="bare"/>'
+        '<joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
         '<joint name="rail"',
         "joint rail moves, but neither its body bare nor anything behind it has mass",
     ),
@@ -654,7 +674,7 @@ def test_a_long_chain_needs_no_recursion() -> None:
     assert [b.name for b in tree.bodies] == [f"l{i}" for i in range(1, 1500)]
 
 
-# --- files ----------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -696,7 +716,7 @@ def test_the_suffix_chooses_the_reader(tmp_path: Path) -> None:
         read_tree("a.json")
 
 
-# --- TOML: what is read ---------------------------------------------------------------------------------------------------
+# --- TOML: what is read -----------------------------------------------------------------------------------------------
 
 ARM = json.loads((TESTS / "golden" / "spherical_arm_7dof.json").read_text())["variants"]
 TREES = json.loads((TESTS / "golden" / "random_trees.json").read_text())["trees"]
@@ -709,10 +729,9 @@ def test_the_example_against_the_golden_accelerations() -> None:
         assert off_by(found, state["qdd"]) < GOLDEN
         form = state["quaternion_form"]
         q = np.array(form["q"])
-        for first in (
-            0,
-            4,
-        ):  # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted at -90 degrees about x
+        for first in (0, 4):
+            # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted
+            # at -90 degrees about x
             half = np.sqrt(0.5)
             w, x, y, z = q[first : first + 4]
             q[first : first + 4] = half * w - half * x, half * x + half * w, half * y - half * z, half * z + half * y
@@ -846,7 +865,7 @@ def test_subtables_and_rounded_rotations() -> None:
     )
 
 
-# --- TOML: what is refused ------------------------------------------------------------------------------------------------
+# --- TOML: what is refused --------------------------------------------------------------------------------------------
 
 TOML_FAULTS = {  # old text, new text, where the message points, the message
     "syntax": (

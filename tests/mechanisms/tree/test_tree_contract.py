@@ -176,7 +176,7 @@ def test_positions_and_velocities_have_no_feed_through(tree_fmu: BuildTree) -> N
         assert {"joint[3].torque", "tip.force_x"} <= set(outputs[name] or ()), name
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 
 UNPHYSICAL = {
     "negative": ({"body[2].inertia_xx": -0.01}, "body[2]"),

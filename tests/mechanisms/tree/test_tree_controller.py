@@ -1,4 +1,7 @@
-"""The computed-torque controller in closed loop with its tree: errors decay as they should, weight is carried, spherical joints follow."""
+"""The computed-torque controller in closed loop with its tree.
+
+Errors decay as they should, weight is carried, spherical joints follow.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +202,7 @@ def test_a_model_that_is_none_is_refused(text: str) -> None:
         _ = ComputedTorque(model=text).table
 
 
-# --- FMUs -------------------------------------------------------------------------------------------------------------------
+# --- FMUs -------------------------------------------------------------------------------------------------------------
 
 
 def test_two_fmus_in_a_loop(tree_fmu: BuildTree, host: Host) -> None:

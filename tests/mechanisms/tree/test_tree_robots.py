@@ -1,4 +1,7 @@
-"""Real robots from their URDF files against Pinocchio, which reads the same files by itself: through the library and through the FMUs."""
+"""Real robots from their URDF files against Pinocchio, which reads the same files by itself.
+
+Through the library and through the FMUs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The picture of figure 2: true to size no part of a cart touches an obstacle; steps from 1 to 100 ms keep M off the obstacles; the example runs."""
+"""The picture of figure 2: true to size no part of a cart touches an obstacle.
+
+Steps from 1 to 100 ms keep M off the obstacles; the example runs.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> Non
 
 @pytest.mark.parametrize(("h", "stop"), ((0.001, 10.0), (0.01, 23.0), (0.1, 23.0)))
 def test_steps_from_1_to_100_ms_keep_off_the_obstacles(h: float, stop: float) -> None:
-    """All starts of figure 2 at once, from rest; the shortest step for as long as it takes to pass the obstacles, the others to the target."""
+    """All starts of figure 2 at once, from rest.
+
+    The shortest step for as long as it takes to pass the obstacles, the others to the target.
+    """
     starts = np.array(figure.CASES["point"].starts).T
     n = starts.shape[1]
     right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]

@@ -1,4 +1,7 @@
-"""Cart and controller in Model Exchange: a host's solver integrates the closed loop, and an obstacle that is entered later is no error."""
+"""Cart and controller in Model Exchange.
+
+A host's solver integrates the closed loop, and an obstacle that is entered later is not an error.
+"""
 
 from __future__ import annotations
 
