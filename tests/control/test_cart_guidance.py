@@ -265,7 +265,7 @@ def test_two_ellipses_are_apart_or_not() -> None:
         a, b = random_obstacle(random), random_obstacle(random)
         b = b._replace(x=a.x + random.uniform(-3, 3), y=a.y + random.uniform(-3, 3))
         gap = min(np.min(proximity(*outline(a, 2000), b).delta), np.min(proximity(*outline(b, 2000), a).delta))
-        if abs(gap) > 1e-4:  # touching cannot be told with points
+        if abs(gap) > 1e-4:  # points cannot resolve touching
             assert (separation(a, b) > 0) == (gap > 0)
             found[bool(gap > 0)] += 1
     assert min(found.values()) > 50

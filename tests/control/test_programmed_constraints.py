@@ -278,7 +278,7 @@ def test_one_input_for_two_equations_the_smaller_eps_matters_more() -> None:
         assert residual[first] < 1e-4 * residual[1 - first]
 
 
-def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
+def test_underactuated_the_program_holds_with_a_passive_joint() -> None:
     """rank G = 2 with two motors: the violations decay exactly, while the passive joint goes where it must."""
     arm, B = Arm(gravity=0.0), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     found = arm.follow(on_a_line(Q3), Q3, 0.8, B)
@@ -301,7 +301,7 @@ def refusal(
     return str(refused.value)
 
 
-def test_refusals_say_why() -> None:
+def test_infeasible_programs_are_rejected_with_a_reason() -> None:
     program = on_a_line(Q3)
     program.check_feasible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1])  # nothing to say against this one
     twice = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0], 2.0 * program.phi(q, t)[0]]))

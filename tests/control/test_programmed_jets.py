@@ -102,7 +102,7 @@ def test_series_cut_off_at_different_orders_do_not_mix() -> None:
         time_jet(0.0, 1) * time_jet(0.0, 2)
 
 
-def test_what_jets_do_not_know_is_refused() -> None:
+def test_functions_that_jets_do_not_support_are_rejected() -> None:
     for f in (np.arccosh, lambda a: np.add.reduce(a), lambda a: np.linalg.inv(a)):
         with pytest.raises(TypeError):
             f(Jet((np.eye(2), np.eye(2))))

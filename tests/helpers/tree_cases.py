@@ -114,7 +114,7 @@ def engine_of(name: str, mechanism: TreeMechanism):
 
 
 class Point:
-    """A mechanism at one point of its life, with its states and outputs by name."""
+    """A mechanism at one point in time, with its states and outputs by name."""
 
     def __init__(
         self,

@@ -285,7 +285,7 @@ def test_mirror(case: dict) -> None:
 
 
 def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
-    """A static target reached: exact steering torque grows without bound, damped it does not; the flag tells."""
+    """A static target reached: exact steering torque grows without bound, damped it does not; the flag is set."""
     still = {
         "target.velocity_x": 0.0,
         "target.x": -4.5,
@@ -517,7 +517,7 @@ def test_erratum_6_off_the_program_the_free_front_wheel_skids() -> None:
     ),
     ids=("start", "footprint", "overlap", "target"),
 )
-def test_a_start_that_cannot_be_solved_is_refused(engine: str, changes: dict[str, float], reason: str) -> None:
+def test_a_start_that_cannot_be_solved_is_rejected(engine: str, changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=rf"^at t = 0 s: {reason} \(inflated by guidance.footprint\)$"):
         make_instance(CartController(), changes, engine).initialize()
 
@@ -548,7 +548,7 @@ def test_later_it_goes_on_with_a_flag(engine: str) -> None:
     ),
     ids=("overlap", "target", "axis", "nan"),
 )
-def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], reason: str) -> None:
+def test_scenarios_that_cannot_be_solved_are_rejected(changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=f"^{reason}$"):
         Scenario().start(changes)
 

@@ -159,7 +159,7 @@ def test_engines_agree_with_the_formulas_written_out(name: str, options: dict) -
     assert np.max(np.abs(dx.I - wanted_I)) < SINGLE * 1e3  # of the order of 100
 
 
-def test_limits_that_cross_are_refused() -> None:
+def test_limits_that_cross_are_rejected() -> None:
     with pytest.raises(UserError, match=r"^limit.upper\[2\] must be greater than limit.lower\[2\]$"):
         PidController(channels=2).start({"limit.lower[2]": 1.0, "limit.upper[2]": 1.0})
 
@@ -238,7 +238,7 @@ def test_it_is_a_valid_fmu(fmu: Build, options: dict) -> None:
     assert fmpy.validation.validate_fmu(str(fmu("pid_controller", **options))) == []
 
 
-def test_the_fmu_refuses_crossed_limits_and_bad_numbers(fmu: Build, host: Host) -> None:
+def test_the_fmu_rejects_crossed_limits_and_bad_numbers(fmu: Build, host: Host) -> None:
     slave = host.open(fmu("pid_controller")).enter({"limit.lower[1]": 2.0, "limit.upper[1]": 1.0})
     with pytest.raises(Refused, match=r"limit.upper\[1\] must be greater than limit.lower\[1\]"):
         slave.call("exitInitializationMode")

@@ -180,7 +180,7 @@ def test_incidence_and_paths_are_inverse(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ("fixed", "prismatic", "cylindrical", "planar", "free", "unheard_of"))
-def test_other_joints_are_refused_by_name(kind: str) -> None:
+def test_other_joints_are_rejected_by_name(kind: str) -> None:
     tree = BodyTree("other", (Body("b", 1.0),), (Joint("the odd joint", kind, "b"),))
     with pytest.raises(TreeError, match=rf"^joint the odd joint: .*not for {kind}$"):
         graph(tree)

@@ -140,7 +140,7 @@ def test_free_base_needs_mass_on_the_root_link_or_on_what_is_fixed_to_it() -> No
 
 
 @pytest.mark.parametrize("base", ("floating", "", "moving"))
-def test_other_bases_are_refused(base: str) -> None:
+def test_other_bases_are_rejected(base: str) -> None:
     with pytest.raises(UserError, match="must be fixed or free"):
         read_urdf(ROBOT, base)
 
@@ -320,7 +320,7 @@ REASONS = (
 )
 
 
-def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
+def test_real_robots_are_read_or_rejected_for_a_stated_reason() -> None:
     files = sorted(robots().rglob("*.urdf"))
     reasons: dict[str, int] = {}
     for file in files:
@@ -1162,12 +1162,12 @@ def test_faults_of_a_whole_toml_file(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_refused_with_its_line() -> None:
+def test_a_file_that_is_not_text_is_rejected_with_its_line() -> None:
     with pytest.raises(UserError, match="description:3: is not UTF-8 text"):
         read_toml(b"a = 1\n\n\xff\n")
     assert reading.printable(10**5000) == "a very large number"
 
 
-def test_many_bodies_in_a_toml_file_are_refused() -> None:
+def test_many_bodies_in_a_toml_file_are_rejected() -> None:
     with pytest.raises(UserError, match="there are 5001 body elements"):
         read_toml("[[body]]\n" * 5001)

@@ -216,7 +216,7 @@ def test_broken_descriptions(pair: str, batch: int, tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_noise_is_refused() -> None:
+def test_noise_is_rejected() -> None:
     random = np.random.default_rng(7)
     for _ in range(300):
         noise = random.bytes(int(random.integers(0, 300)))
@@ -226,7 +226,7 @@ def test_noise_is_refused() -> None:
 
 
 @pytest.mark.parametrize("pair", ("urdf-structure", "toml-structure"))
-def test_the_command_refuses_broken_files_and_writes_nothing(
+def test_the_command_rejects_broken_files_and_writes_nothing(
     pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     read, valid, mutate = PAIRS[pair]

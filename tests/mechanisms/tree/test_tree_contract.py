@@ -266,7 +266,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_trees_that_cannot_be(case: str) -> None:
+def test_impossible_trees_are_rejected(case: str) -> None:
     tree, options, message = REFUSED[case]
     with pytest.raises(UserError, match=message):
         make_instance(mechanism_of(tree, **options)).initialize()
@@ -275,7 +275,7 @@ def test_trees_that_cannot_be(case: str) -> None:
 @pytest.mark.parametrize(
     "text", ("{", "[]", '{"name": "x"}', '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
 )
-def test_a_model_that_is_none(text: str) -> None:
+def test_a_model_that_is_not_a_tree(text: str) -> None:
     with pytest.raises(UserError, match="option model is not the description of a tree"):
         _ = Tree(model=text).table
 

@@ -176,6 +176,6 @@ def test_limits_of_the_file_are_limits_of_the_variables() -> None:
         assert start.row.min <= start.start <= start.row.max
 
 
-def test_mimic_joints_are_refused_by_name() -> None:
+def test_mimic_joints_are_rejected_by_name() -> None:
     with pytest.raises(UserError, match=r"panda\.urdf:\d+: joint panda_finger_joint2: mimic is unsupported"):
         Tree.from_file(file_of("panda"))

@@ -81,7 +81,7 @@ def test_the_default_scenario_is_that_of_the_golden_data() -> None:
     assert {name: defaults[name] for name in inputs} == inputs
 
 
-def test_the_example_draws_picture_and_film(tmp_path: Path) -> None:
+def test_the_example_draws_picture_and_animation(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE), "point"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     misses = [float(m) for m in re.findall(r"([\d.]+) mm off the target", done.stdout)]

@@ -156,7 +156,7 @@ FEED_THROUGH = {"pose.acceleration_x", "pose.acceleration_y", "steering.accelera
 
 @pytest.mark.parametrize("front", ("rigid", "free", "viscous"))
 def test_only_accelerations_and_the_side_force_depend_on_the_torques(fmu: Build, front: str) -> None:
-    """So that a loop with the controller is no algebraic loop."""
+    """So that a loop with the controller is not an algebraic loop."""
     unknowns = Description(fmu("wheeled_cart", front=front)).unknowns("Outputs")
     through = {name for name, known in unknowns.items() if known is None or set(known) & set(TORQUES)}
     assert through == (FEED_THROUGH if front == "rigid" else FEED_THROUGH - {"front.side_force"})
@@ -258,7 +258,7 @@ def test_later_the_controller_goes_on_with_a_flag(fmu: Build, host: Host) -> Non
 
 
 def test_the_controller_runs_with_all_inputs_at_zero(fmu: Build, host: Host) -> None:
-    """As a host does that knows nothing of start values: no obstacles, the cart rests on its target."""
+    """As in a host that ignores start values: no obstacles, the cart rests on its target."""
     inputs = [n for n, v in Description(fmu("cart_controller")).variables.items() if v.attrib["causality"] == "input"]
     slave = host.open(fmu("cart_controller")).initialize(dict.fromkeys(inputs, 0.0))
     slave.step(0.01)

@@ -83,6 +83,6 @@ def test_what_breaks_the_rule_is_flagged() -> None:
     for d in (0.15, 2 * (0.6 + 1.2) ** 2 / ACCELERATION):
         clearance, _, flags = drive(scenarios, {"guidance.influence": d + 1e-9}, random.uniform(-3, 3, n), 0 * one, 8.0)
         results[d] = np.min(clearance), np.mean(flags["influence_short"]), np.mean(flags["inside_obstacle"])
-    (hit, told, inside), (safe, quiet, outside) = results.values()
-    assert hit < 0.0 and told == 1.0 and inside > 0.0
+    (hit, flagged, inside), (safe, quiet, outside) = results.values()
+    assert hit < 0.0 and flagged == 1.0 and inside > 0.0
     assert safe > 0.0 and quiet == 0.0 and outside == 0.0
