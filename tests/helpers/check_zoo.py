@@ -4,7 +4,7 @@ All have the same small library (tests/c/check_unit.c, compiled once), in which 
 model description with one passage replaced. `python tests/check_zoo.py` prints the table of docs/check.md.
 """
 
-# ruff: noqa: E501  (a defect is a row of a table)
+
 
 from __future__ import annotations
 

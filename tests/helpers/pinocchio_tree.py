@@ -1,4 +1,7 @@
-"""The same trees in Pinocchio: composite joints where it has no single one. Its quaternions are x, y, z, w; spatial vectors linear first."""
+"""The same trees in Pinocchio: composite joints where it has no single one.
+
+Its quaternions are x, y, z, w; spatial vectors linear first.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,14 @@ from mechfmu.multibody.tree import BodyTree, Joint
 
 _X, _Y, _Z = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ
 SEQUENCES = {
-    "universal": (_X, _Y), "planar": (pin.JointModelPX, pin.JointModelPY, _Z), "euler_zxz": (_Z, _X, _Z), "cardan_xyz": (_X, _Y, _Z),
-    "cardan_zyx": (_Z, _Y, _X), "spherical": (pin.JointModelSpherical,), "free": (pin.JointModelTranslation, pin.JointModelSpherical),
-}  # fmt: skip
+    "universal": (_X, _Y),
+    "planar": (pin.JointModelPX, pin.JointModelPY, _Z),
+    "euler_zxz": (_Z, _X, _Z),
+    "cardan_xyz": (_X, _Y, _Z),
+    "cardan_zyx": (_Z, _Y, _X),
+    "spherical": (pin.JointModelSpherical,),
+    "free": (pin.JointModelTranslation, pin.JointModelSpherical),
+}
 
 
 def _joint_model(joint: Joint) -> Any:
@@ -36,7 +44,10 @@ def _joint_model(joint: Joint) -> Any:
 
 @dataclass
 class Solved:
-    """Accelerations; and for each joint that moves the wrench on its child (force, moment about the joint, world axes) and its axes S in world axes."""
+    """Accelerations; and for each joint that moves the wrench on its child and its axes S, in world axes.
+
+    A wrench is a force and a moment about the joint.
+    """
 
     vdot: np.ndarray
     wrench: np.ndarray
@@ -111,7 +122,7 @@ class PinocchioTree:
         force: np.ndarray,
         moment: np.ndarray,
     ) -> Solved:
-        """On a base of given position, quaternion, velocity, angular velocity, acceleration and angular acceleration (world axes)."""
+        """On a base of given position, quaternion, velocities and accelerations (linear and angular, world axes)."""
         r, e, rd, w, rdd, eps = (np.asarray(b, float) for b in base)
         q, A = self._q(np.concatenate([r, e, q])), pin.Quaternion(*e).toRotationMatrix()
         v, a_base = np.concatenate([rd, A.T @ w, v]), np.concatenate([rdd, A.T @ eps])

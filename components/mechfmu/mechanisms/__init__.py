@@ -1,4 +1,7 @@
-"""The mechanisms. Each is a folder here with a module `model` that defines one Mechanism; the folder's name is its key."""
+"""The mechanisms.
+
+Each is a folder here with a module `model` that defines one Mechanism; the folder's name is its key.
+"""
 
 from __future__ import annotations
 
