@@ -2,14 +2,13 @@
  * arguments, and passes the call on to the instance. After an error the instance is unchanged and remains usable. */
 #include "calls.h"
 #include "instance.h"
+#include "limits.h"
 #include "messages.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double START_VALUE_TOLERANCE = 1e-9; /* relative: hosts print start values and read them again */
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-"""The generated C: every operation, loops against straight-line code and against CasADi, and thousands of made-up programs."""
+"""The generated C: every operation, loops against straight-line code and CasADi, hundreds of random programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def loops_in(code: Code) -> int:
     return code.text.count("for (int j")
 
 
-# --- every operation --------------------------------------------------------------------------------------------------------
+# --- every operation --------------------------------------------------------------------------------------------------
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-300, np.inf, -np.inf])
 NAMES = {getattr(casadi, f"OP_{name}"): name for name in {**UNARY, **BINARY}}
@@ -105,7 +105,7 @@ def test_an_unknown_operation_is_an_error_that_names_the_function() -> None:
         c_function(casadi.Function("weird", [x], [casadi.erfinv(x)]), "weird")
 
 
-# --- chains: loops against straight lines -----------------------------------------------------------------------------------
+# --- chains: loops against straight lines -----------------------------------------------------------------------------
 
 
 def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
@@ -117,7 +117,8 @@ def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
 def test_loops_compute_what_the_equations_say(
     n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rates, outputs and tangents as loops, against CasADi's evaluation of the graph line by line; for the shortest also against straight C."""
+    """Rates, outputs and tangents as loops, against CasADi's evaluation; for the shortest chain also against C without
+    loops."""
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     graphs = graphs_of(LinkChain(links=n, base=base))
     functions = ("rates", "outputs", "tangent")
@@ -141,7 +142,7 @@ def test_loops_compute_what_the_equations_say(
 
 
 def test_the_code_of_a_long_chain_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is what the loops are for."""
+    """The purpose of the loops."""
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     sizes = {}
     for n in (50, 100):
@@ -166,7 +167,7 @@ def test_a_very_long_chain(base: str, tmp_path: Path) -> None:
         assert off_by(found, wanted) < TANGENT
 
 
-# --- made-up graphs, recorded by CasADi -------------------------------------------------------------------------------------
+# --- random graphs, recorded by CasADi -------------------------------------------------------------------------------
 
 BINARY_OPS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda a, b: a + b,
@@ -180,7 +181,7 @@ UNARY_OPS: tuple[Callable[[Any], Any], ...] = (casadi.sin, casadi.tanh, lambda a
 
 
 def random_graph(seed: int) -> casadi.Function:
-    """Stretches of equal bodies over arrays, as mechanisms have them: forwards, backwards, with carried values, lags, strides, shared scalars."""
+    """Repetitions over arrays as in mechanisms: forwards, backwards, with carried values, lags, strides, shared scalars."""
     random = np.random.default_rng(seed)
     n = int(random.integers(3, 40))
     a, b, c = casadi.SX.sym("a", 3 * n + 4), casadi.SX.sym("b", 3 * n + 4), casadi.SX.sym("c", 4)
@@ -234,7 +235,7 @@ def random_graph(seed: int) -> casadi.Function:
 
 
 @pytest.mark.parametrize("batch", range(2))
-def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = [random_graph(1000 * batch + i) for i in range(120)]
     codes = []
     for i, graph in enumerate(graphs):
@@ -242,7 +243,7 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(work_array, "MAX_BLOCK_LENGTH", (7, 40, 2000)[i % 3])
         monkeypatch.setattr(loops, "MIN_ITERATIONS", (3, 3, 8)[i % 3])
         codes.append(c_function(graph, graph.name()))
-    assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops, or nothing is proved"
+    assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops"
     library = compiled(codes, tmp_path)
     random = np.random.default_rng(batch)
     for graph, code in zip(graphs, codes, strict=True):
@@ -252,7 +253,7 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
         assert np.abs(found - wanted).max() < LOOPS * max(1.0, np.abs(wanted).max()), graph.name()
 
 
-# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+# --- random programs, instruction by instruction ---------------------------------------------------------------------
 
 
 def random_program(seed: int) -> tuple[Program, int]:
@@ -272,10 +273,10 @@ def random_program(seed: int) -> tuple[Program, int]:
 
 
 @pytest.mark.parametrize("batch", range(2))
-def test_made_up_programs_instruction_by_instruction(
+def test_random_programs_instruction_by_instruction(
     batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Values carried over several iterations, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
+    """Values carried over several iterations, read backwards, read across loops of other periods, written backwards."""
     monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs = [random_program(5000 * batch + i) for i in range(150)]

@@ -26,7 +26,7 @@ def calls_in(code: Code) -> int:
     return len(re.findall(r"_i\[\d+\], \w+_c\[\d+\]\);", code.text))
 
 
-# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+# --- random programs, instruction by instruction ---------------------------------------------------------------------
 
 
 class Bodies(Writer):
@@ -86,7 +86,7 @@ def random_program(seed: int) -> tuple[Program, int]:
     return program, writer.written
 
 
-def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs, codes = [random_program(seed) for seed in range(150)], []
@@ -121,7 +121,7 @@ def test_repeated_blocks_are_found_where_they_are(monkeypatch: pytest.MonkeyPatc
     assert find_repeated_blocks([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [RepeatedBlock((0, 3, 9), 3)]
 
 
-# --- block boundaries -------------------------------------------------------------------------------------------------------------
+# --- block boundaries -------------------------------------------------------------------------------------------------
 
 
 def test_block_boundaries_are_recorded_by_the_innermost_recorder() -> None:

@@ -1,4 +1,4 @@
-"""Made-up programs, compiled and called."""
+"""Random programs, compiled and called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ff
 
 
 def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.CDLL:
-    """Many functions in one library. By gcc where there is one: without optimisation it takes a third of the time."""
+    """Compile functions into one library, with gcc if it is installed: it takes a third of the time of zig."""
     file = folder / "code.c"
     file.write_text("\n".join([PREAMBLE, *(code.prototype for code in codes), *(code.text for code in codes)]))
     compiler = ["gcc"] if shutil.which("gcc") else zig("-fno-sanitize=undefined")
@@ -33,7 +33,11 @@ def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.
 
 
 def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: Sequence[int]) -> list[np.ndarray]:
-    """The results. The work array is full of NaN before, so that reading what was not written shows; its neighbours must stay as they are."""
+    """Return the results.
+
+    The work array is filled with NaN before, so that reading a value that was not written shows; the numbers beside it
+    must not change.
+    """
     beyond = 16
     work = np.full(code.work + 2 * beyond, np.nan)
     work[:beyond] = work[beyond + code.work :] = 4711.0
@@ -42,7 +46,7 @@ def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: 
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arguments, *outputs)]
     getattr(library, code.name)(*pointers, ctypes.c_void_p(work.ctypes.data + 8 * beyond))
     assert (work[:beyond] == 4711.0).all() and (work[beyond + code.work :] == 4711.0).all(), (
-        f"{code.name} writes beside its work array"
+        f"{code.name} writes outside its work array"
     )
     assert all(np.isnan(o[-1]) for o in outputs)
     return [o[:-1] for o in outputs]
@@ -59,7 +63,7 @@ EVALUATE: dict[int, Callable[..., float]] = {
 
 @dataclass
 class Writer:
-    """Writes a program whose order of instructions is its own, not CasADi's, with the patterns that loops are made of."""
+    """Writes a program with the patterns that loops consist of, in an order that CasADi would not choose."""
 
     random: np.random.Generator
     size: int = 600  # of each input
@@ -67,7 +71,9 @@ class Writer:
     kind: list[tuple[int, int]] = field(default_factory=list)
     number: list[tuple[int, int, int]] = field(default_factory=list)
     written: int = 0  # elements of the output
-    spans: list[tuple[int, int, int]] = field(default_factory=list)  # first, period, iterations of the repetitions so far
+    spans: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # first, period, iterations of the repetitions so far
 
     def is_value(self, i: int) -> bool:
         return 0 <= i < len(self.operation) and self.operation[i] < OUTPUT
@@ -91,7 +97,10 @@ class Writer:
                 earlier = [k for k in range(q) if body[k] < OUTPUT]
                 if earlier:
                     return VALUE, first + int(random.choice(earlier)), period
-            if choice in (3, 4):  # made by this loop, some iterations ago; before its first one by whatever stands there
+            if choice in (
+                3,
+                4,
+            ):  # made by this loop, some iterations ago; before its first one by whatever stands there
                 lag, k = int(random.integers(1, 4)), int(random.integers(0, len(body)))
                 if body[k] < OUTPUT and all(self.is_value(first + k - t * period) for t in range(1, lag + 1)):
                     return VALUE, first + k - lag * period, period
@@ -118,7 +127,7 @@ class Writer:
         return INPUT, int(random.integers(0, self.size)), 0
 
     def repeat(self, period: int, iterations: int) -> None:
-        """A body, `iterations` times."""
+        """Write a body `iterations` times."""
         random, first = self.random, len(self.operation)
         body = [
             OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)
@@ -163,7 +172,7 @@ class Writer:
 
 
 def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """The program read as it stands."""
+    """Interpret the program."""
     constants = [float(c.strip("()")) for c in program.constants]
     values, out = np.zeros(len(program.operation)), np.full(size, np.nan)
 
