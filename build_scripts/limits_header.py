@@ -1,4 +1,4 @@
-"""Writes fmu_src/fmi/limits.h from components/mechfmu/simulation/limits.py."""
+"""Writes fmu_src/fmi/event_limits.h from components/mechfmu/simulation/limits.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "components" / "mechfmu" / "simulation" / "limits.py"
-HEADER = ROOT / "fmu_src" / "fmi" / "limits.h"
+HEADER = ROOT / "fmu_src" / "fmi" / "event_limits.h"
 
 
 def header() -> str:
@@ -18,8 +18,8 @@ def header() -> str:
     lines = [
         "/* Limits and tolerances of the event loop. Written by build_scripts/limits_header.py from",
         " * components/mechfmu/simulation/limits.py, which has the same numbers for Python: change them there. */",
-        "#ifndef MECHFMU_LIMITS_H",
-        "#define MECHFMU_LIMITS_H",
+        "#ifndef MECHFMU_EVENT_LIMITS_H",
+        "#define MECHFMU_EVENT_LIMITS_H",
         "",
     ]
     for constant, description in pairwise(body):

@@ -1,6 +1,6 @@
 #include "calls.h"
 
-#include "limits.h"
+#include "event_limits.h"
 #include "messages.h"
 
 #include <math.h>

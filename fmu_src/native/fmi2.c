@@ -1,8 +1,8 @@
 /* The FMI 2.0 functions of a native FMU. Each checks that the call is legal in the present phase (calls.h), checks its
  * arguments, and passes the call on to the instance. After an error the instance is unchanged and remains usable. */
 #include "calls.h"
+#include "event_limits.h"
 #include "instance.h"
-#include "limits.h"
 #include "messages.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "instance.h"
 
-#include "limits.h"
+#include "event_limits.h"
 
 #include <math.h>
 #include <stdlib.h>

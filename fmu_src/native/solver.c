@@ -1,7 +1,7 @@
 /* Step-size control, choice of the method, event location. */
 #include "steps.h"
 
-#include "limits.h"
+#include "event_limits.h"
 
 #include <float.h>
 #include <math.h>

@@ -181,7 +181,7 @@ UNARY_OPS: tuple[Callable[[Any], Any], ...] = (casadi.sin, casadi.tanh, lambda a
 
 
 def random_graph(seed: int) -> casadi.Function:
-    """Repetitions over arrays as in mechanisms: forwards, backwards, with carried values, lags, strides, shared scalars."""
+    """Repetitions over arrays as in mechanisms: forwards, backwards, carried values, lags, strides, shared scalars."""
     random = np.random.default_rng(seed)
     n = int(random.integers(3, 40))
     a, b, c = casadi.SX.sym("a", 3 * n + 4), casadi.SX.sym("b", 3 * n + 4), casadi.SX.sym("c", 4)

@@ -48,7 +48,7 @@ def spring(t: float, y: Mapping[str, float]) -> dict[str, float]:
 
 
 def test_inputs_are_held_from_call_to_call(simulate: Simulate) -> None:
-    """Closed form: a rod without weight under torques that are constant over each period, which does not fit the step."""
+    """Closed form: a rod without weight, torques constant over each period, a period that does not fit the step."""
     period, calls = 0.03, []
 
     def law(t: float, y: Mapping[str, float]) -> dict[str, float]:

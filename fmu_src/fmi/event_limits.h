@@ -1,7 +1,7 @@
 /* Limits and tolerances of the event loop. Written by build_scripts/limits_header.py from
  * components/mechfmu/simulation/limits.py, which has the same numbers for Python: change them there. */
-#ifndef MECHFMU_LIMITS_H
-#define MECHFMU_LIMITS_H
+#ifndef MECHFMU_EVENT_LIMITS_H
+#define MECHFMU_EVENT_LIMITS_H
 
 /* Events within one communication step. */
 #define EVENT_LIMIT 1000
