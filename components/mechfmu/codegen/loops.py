@@ -23,6 +23,7 @@ import numpy as np
 MIN_ITERATIONS = 8  # fewer are not worth a loop
 WINDOW = 4  # instructions that must be equal before a period is tried
 CANDIDATES = 24  # periods tried at one place
+HEAD = 64  # instructions compared before a period is examined
 MAX_PERIOD = 20_000  # instructions
 
 
@@ -53,7 +54,7 @@ def find_loops(signature: np.ndarray, numbers: np.ndarray) -> list[Loop]:
         for period in _periods(text, i, n):
             if best is not None and best.first - i + period > best.period * best.iterations:
                 break  # longer than what the best loop already covers
-            loop = _loop(signature, numbers, i, period)
+            loop = _loop(signature, numbers, i, period) if _begins_to_repeat(text, i, period) else None
             if loop and (best is None or loop.period * (loop.iterations - 1) > best.period * (best.iterations - 1)):
                 best = loop
         if best is None:
@@ -75,6 +76,12 @@ def _periods(text: bytes, i: int, n: int) -> Iterator[int]:
         if at < 0:
             return
         yield at // 4 - i
+
+
+def _begins_to_repeat(text: bytes, i: int, period: int) -> bool:
+    """Whether the first instructions from i on equal those a period later: a cheap test that rules out nearly all candidates."""
+    size = 4 * min(HEAD, (MIN_ITERATIONS - 1) * period)
+    return text[4 * i : 4 * i + size] == text[4 * (i + period) : 4 * (i + period) + size]
 
 
 def _loop(signature: np.ndarray, numbers: np.ndarray, i: int, period: int) -> Loop | None:
