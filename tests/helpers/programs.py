@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -56,9 +57,15 @@ OPS = {name: getattr(casadi, f"OP_{name}") for name in ("ADD", "SUB", "MUL", "FM
 
 
 EVALUATE: dict[int, Callable[..., float]] = {
-    OPS["ADD"]: lambda a, b: a + b, OPS["SUB"]: lambda a, b: a - b, OPS["MUL"]: lambda a, b: a * b, OPS["FMIN"]: min,
-    OPS["SIN"]: np.sin, OPS["TANH"]: np.tanh, OPS["NEG"]: lambda a: -a, OPS["FABS"]: abs,
-}  # fmt: skip
+    OPS["ADD"]: operator.add,
+    OPS["SUB"]: operator.sub,
+    OPS["MUL"]: operator.mul,
+    OPS["FMIN"]: min,
+    OPS["SIN"]: np.sin,
+    OPS["TANH"]: np.tanh,
+    OPS["NEG"]: operator.neg,
+    OPS["FABS"]: abs,
+}
 
 
 @dataclass
@@ -86,11 +93,8 @@ class Writer:
             if choice == 0:
                 stride = int(random.choice([-3, -1, 0, 1, 1, 2]))
                 low = random.integers(0, self.size - 3 * iterations)
-                return (
-                    INPUT + int(random.integers(0, 2)),
-                    int(low if stride >= 0 else low - stride * (iterations - 1)),
-                    stride,
-                )
+                first_element = low if stride >= 0 else low - stride * (iterations - 1)
+                return INPUT + int(random.integers(0, 2)), int(first_element), stride
             if choice == 1:
                 return CONSTANT + int(random.integers(0, 3)), 0, 0
             if choice == 2:  # made in this iteration
@@ -113,10 +117,9 @@ class Writer:
                 k = int(random.integers(0, p))
                 if n >= iterations and self.is_value(f + k):
                     skip = int(random.integers(0, n - iterations + 1))
+                    forwards = random.random() < 0.5
                     return (
-                        (VALUE, f + k + skip * p, p)
-                        if random.random() < 0.5
-                        else (VALUE, f + k + (skip + iterations - 1) * p, -p)
+                        (VALUE, f + k + skip * p, p) if forwards else (VALUE, f + k + (skip + iterations - 1) * p, -p)
                     )
             if choice == 7 and first:  # any values at equal distances
                 stride = int(random.choice([-7, -5, -2, -1, 1, 2, 3, 5]))
@@ -161,14 +164,8 @@ class Writer:
         last = max(i for i in range(len(self.operation)) if self.is_value(i))
         self.emit(OUTPUT, (VALUE, -1), (last, 0, self.written))
         self.written += 1
-        return Program(
-            ["a", "b"],
-            ["out"],
-            ["0.5", "(-1.25)", "3.0"],
-            np.array(self.operation),
-            np.array(self.kind),
-            np.array(self.number),
-        )
+        arrays = np.array(self.operation), np.array(self.kind), np.array(self.number)
+        return Program(["a", "b"], ["out"], ["0.5", "(-1.25)", "3.0"], *arrays)
 
 
 def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.ndarray:
@@ -177,13 +174,9 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.nd
     values, out = np.zeros(len(program.operation)), np.full(size, np.nan)
 
     def operand(kind: int, number: int) -> float:
-        return (
-            values[number]
-            if kind == VALUE
-            else constants[kind - CONSTANT]
-            if kind >= CONSTANT
-            else inputs[kind - INPUT][number]
-        )
+        if kind == VALUE:
+            return float(values[number])
+        return constants[kind - CONSTANT] if kind >= CONSTANT else float(inputs[kind - INPUT][number])
 
     for i, code in enumerate(program.operation):
         operands = [operand(k, n) for k, n in zip(program.kind[i], program.number[i], strict=False) if k != -1]
