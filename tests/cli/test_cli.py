@@ -144,7 +144,7 @@ def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["list", str(fmu(links=2)), "--option", "links=3"]) == 2
     (tmp_path / "text.fmu").write_text("hello")
     assert main(["list", str(tmp_path / "text.fmu")]) == 2
-    assert "is no FMU" in capsys.readouterr().err
+    assert "is not an FMU" in capsys.readouterr().err
 
 
 def test_build(kind: str, tmp_path: Path) -> None:

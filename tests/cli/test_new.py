@@ -14,7 +14,7 @@ from helpers.command_line import done, refused
 from helpers.paths import ROOT
 from mechfmu.mechanisms import add_folder
 from mechfmu.model import UserError
-from mechfmu.simulation.simulate import pace
+from mechfmu.simulation.time_grid import pace
 
 
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:

@@ -155,5 +155,5 @@ def test_flags_and_warnings_are_told_once() -> None:
         t,
         dict.fromkeys("abc", np.array([0, 1, 0, 1])),
     )
-    assert told == ["a: it is hot, first at t = 1 s, for 1 s in all", "c: held, first at t = 1 s, for 1 s in all"]
+    assert told == ["a: it is hot, first at t = 1 s, for 1 s in total", "c: held, first at t = 1 s, for 1 s in total"]
     assert first_of_each(["at t = 1 s: ouch", "at t = 2 s: ouch", "other"]) == ["at t = 1 s: ouch", "other"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.native_build import RUNTIME, C, Native, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, zig
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
 ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL = range(4)
@@ -33,7 +33,13 @@ class CProblem(ctypes.Structure):
 
 
 class CMemory(ctypes.Structure):
-    _fields_ = [("step", c_double), ("stiff", c_int), ("stiff_steps", c_int), ("nonstiff_steps", c_int), ("short_step_backoff", c_int)]
+    _fields_ = [
+        ("step", c_double),
+        ("stiff", c_int),
+        ("stiff_steps", c_int),
+        ("nonstiff_steps", c_int),
+        ("short_step_backoff", c_int),
+    ]
 
 
 class COptions(ctypes.Structure):
@@ -160,5 +166,5 @@ class Solver:
 
 def compiled_solver(native: Native) -> Solver:
     sources = [RUNTIME / name for name in ("solver.c", "explicit_step.c", "implicit_step.c")]
-    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}"]
+    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
     return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig()))

@@ -466,7 +466,7 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     (
         (("none.fmu", "swing.toml"), ("no file none.fmu",)),
-        (("swing.toml", "swing.toml"), ("is no FMU",)),
+        (("swing.toml", "swing.toml"), ("is not an FMU",)),
         (("CHAIN", "none.toml"), ("cannot read none.toml",)),
         (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be fmu or c",)),
         (("CHAIN", "swing.toml", "--workers", "0"), ("workers 0: must be at least 1",)),

@@ -14,15 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import constants_of, display_unit_of, read_description, start_value
 from ..simulation.result import Result
-from ..simulation.simulate import (
-    constants_of,
-    display_unit_of,
-    drawable_mechanism,
-    read_description,
-    start_value,
-    times,
-)
+from ..simulation.source_mechanism import drawable_mechanism
+from ..simulation.time_grid import times
 from ..sweep.runner import Runner
 
 try:

@@ -169,7 +169,7 @@ def check_events(mechanism: Mechanism) -> None:
 
 
 def has_nan(graph: casadi.Function) -> bool:
-    """Whether the graph contains the constant NaN, as `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)` leave it."""
+    """Whether the graph contains NaN, the result of `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)`."""
     return any(
         graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k))
         for k in range(graph.n_instructions())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TextIO
@@ -93,7 +93,7 @@ class _ControlledFmu:
         self._columns = {kind: [v for v in (*self.outputs, *self.inputs) if v.type == kind] for kind in KINDS}
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[], Sequence[Any]]]:
+    def _readers(self) -> dict[str, Callable[[], np.ndarray]]:
         columns = {kind: [v.valueReference for v in own] for kind, own in self._columns.items() if own}
         return {kind: self.slave.reader(kind, references) for kind, references in columns.items()}
 
