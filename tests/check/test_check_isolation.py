@@ -22,7 +22,7 @@ from mechfmu.check import description
 from mechfmu.check.checker import RULES, CannotCheck, Options, Report, check_fmu
 from mechfmu.check.dynamic import child
 from mechfmu.check.isolation import Limits
-from mechfmu.check.outline import host_platform
+from mechfmu.check.model_data import host_platform
 from mechfmu.check.report.as_junit import to_junit
 from mechfmu.check.report.as_text import print_report
 

@@ -15,7 +15,7 @@ from fmpy.validation import validate_fmu
 from pythonfmu.builder import FmuBuilder
 from pythonfmu.tests import slaves
 
-from helpers.check_helpers import caught, check_defect, told
+from helpers.check_helpers import caught, check_defect, findings_text
 from helpers.check_zoo import CLEAN, DEFECTS, write_fmu
 from mechfmu.check.checker import Options, check_fmu
 
@@ -48,7 +48,7 @@ def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str]
     file = pythonfmu(slave, tmp_path)
     report = check_fmu(file, Options(only=("S",)))
     found = {r: [f for f in report.counted if f.rule == r] for r in caught(report)}
-    assert caught(report) <= rules and "S3" in found, told(report)
+    assert caught(report) <= rules and "S3" in found, findings_text(report)
     assert "+00:00" in found["S3"][0].problem
     for f in found.get("S6", []):
         assert "continuous" in f.problem
@@ -62,7 +62,7 @@ def test_where_fmpy_and_we_disagree_about_pythonfmu(tmp_path: Path) -> None:
     theirs = "\n".join(validate_fmu(str(file)))
     assert "continuous" in theirs and "InitialUnknowns" in theirs and "generationDateAndTime" not in theirs
     report = check_fmu(file, Options(only=("S", "D5")))
-    assert caught(report) == {"S3", "S6", "S10", "D5"}, told(report)
+    assert caught(report) == {"S3", "S6", "S10", "D5"}, findings_text(report)
     assert any("step of size -0.01" in f.problem for f in report.counted)
 
 
@@ -98,7 +98,7 @@ def test_fmpy_s_own_container(tmp_path: Path) -> None:
     create_container_fmu(configuration, Path(tempfile.mkdtemp(dir=tmp_path)), file)
     assert validate_fmu(str(file)) == []
     report = check_fmu(file, Options(only=("S", "D1")))
-    assert caught(report) == {"S12"}, told(report)
+    assert caught(report) == {"S12"}, findings_text(report)
     assert {f.where for f in report.counted} == {'variable "u"', 'variable "x"', 'variable "k"'}
 
 

@@ -18,5 +18,5 @@ def caught(report: Report) -> set[str]:
     return {f.rule for f in report.counted}
 
 
-def told(report: Report) -> str:
+def findings_text(report: Report) -> str:
     return "\n".join(f"{f.rule} {f.severity} {f.text}" for f in report.counted)

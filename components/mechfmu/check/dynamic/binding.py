@@ -99,7 +99,7 @@ SIMULATION: dict[str, tuple[Any, ...]] = {
 ALL = {**COMMON, **EXCHANGE, **SIMULATION}
 OF_KIND = {"ModelExchange": {**COMMON, **EXCHANGE}, "CoSimulation": {**COMMON, **SIMULATION}}
 
-_WHOLE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not status f(component, ...)
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not status f(component, ...)
     "fmi2GetTypesPlatform": (c_char_p, ()),
     "fmi2GetVersion": (c_char_p, ()),
     "fmi2Instantiate": (c_void_p, (c_char_p, c_int, c_char_p, c_char_p, POINTER(Callbacks), c_int, c_int)),
@@ -107,12 +107,12 @@ _WHOLE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not
 }
 
 
-class Damaged(Exception):
+class InterpreterDamaged(Exception):
     """The FMU has done something to this process that only a new process can cure."""
 
 
 class Library:
-    """The FMU's shared library. `announce` is told what is about to be called, so that a crash can be put down to it."""
+    """The FMU's shared library. `announce` is findings_text what is about to be called, so that a crash can be put down to it."""
 
     def __init__(self, path: str, announce: Callable[[str], None]):
         self._announce = announce
@@ -125,7 +125,7 @@ class Library:
                 function = self._handle[name]
             except AttributeError:
                 continue
-            function.restype, function.argtypes = _WHOLE.get(name, (c_int, (c_void_p, *arguments)))
+            function.restype, function.argtypes = _SIGNATURES.get(name, (c_int, (c_void_p, *arguments)))
             self._functions[name] = function
 
     def has(self, name: str) -> bool:
@@ -137,7 +137,7 @@ class Library:
         try:
             result = self._functions[name](*arguments)
         except SystemError as error:  # an FMU that runs in our interpreter has left it in disorder
-            raise Damaged(str(error.__cause__ or error)) from error
+            raise InterpreterDamaged(str(error.__cause__ or error)) from error
         self._announce(f"after {name}{note}")
         return result
 

@@ -13,9 +13,9 @@ from ..findings import Finding, rule
 from . import binding
 from .binding import OF_KIND, OK, STATUS, WARNING
 from .loading import OPTIONAL
-from .model import Var
+from .model import ModelVariable
 from .session import Session
-from .unit import (
+from .instance import (
     CONTINUOUS_TIME,
     EVENT_MODE,
     INITIALIZATION,
@@ -23,9 +23,9 @@ from .unit import (
     STATES_OF,
     STEP_COMPLETE,
     TERMINATED,
-    Ended,
-    Refused,
-    Unit,
+    SimulationTerminated,
+    CallFailed,
+    FmuInstance,
     array,
 )
 
@@ -36,7 +36,7 @@ NONE: frozenset[str] = frozenset()
 
 # function -> (states in which it must work, states in which it must be refused). In the states that stand in neither, the versions of the standard or
 # their readers differ, or it depends on more than the state: there it must only not crash.
-TABLE: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+STATE_TABLE: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "fmi2SetDebugLogging": (ANY, NONE),
     "fmi2SetupExperiment": (frozenset({INSTANTIATED}), READABLE),
     "fmi2EnterInitializationMode": (NONE, READABLE),
@@ -102,7 +102,7 @@ ACTIONS = frozenset(
 @rule("D3", "every function in every state", "3.2.3, 4.2.4", severity="warning")
 def call_states(s: Session) -> Iterator[Finding]:
     """Every function in every state: where the state table allows it, it works; where not, it returns fmi2Error; it never crashes."""
-    for name, (legal, illegal) in TABLE.items():
+    for name, (legal, illegal) in STATE_TABLE.items():
         if not s.library.has(name):
             continue
         mine = name in OF_KIND[s.kind]
@@ -112,16 +112,16 @@ def call_states(s: Session) -> Iterator[Finding]:
                 f"{name} {state}"
             ):
                 continue  # what the FMU says it can do is looked at by other rules
-            unit = _reach(s, state)
-            arguments = good_arguments(unit, name) if unit else None
-            if unit is None or arguments is None:
+            instance = _reach(s, state)
+            arguments = valid_arguments(instance, name) if unit else None
+            if instance is None or arguments is None:
                 continue
-            status = unit.call(name, *arguments)
+            status = instance.call(name, *arguments)
             if mine and state in legal and status > WARNING:
-                refused.append(f"{STATUS[status]} ({state}{f': {said}' if (said := s.said()) else ''})")
+                refused.append(f"{STATUS[status]} ({state}{f': {said}' if (said := s.last_message()) else ''})")
             if status <= WARNING and (state in illegal if mine else name in ACTIONS):
                 accepted.append(state)
-            unit.free()
+            instance.free()
         if refused:
             yield Finding(name, f"it returns {', '.join(refused)}", "fmi2OK: it is allowed there", severity="error")
         if accepted:
@@ -132,20 +132,20 @@ def call_states(s: Session) -> Iterator[Finding]:
     yield from random_calls(s)
 
 
-def _reach(s: Session, state: str) -> Unit | None:
+def _reach(s: Session, state: str) -> FmuInstance | None:
     """An instance in this state, or None when the FMU ends by itself before."""
-    unit = s.fresh()
+    instance = s.new_instance()
     try:
-        return unit.to(state)
-    except (Refused, Ended):
-        unit.free()
+        return instance.go_to(state)
+    except (CallFailed, SimulationTerminated):
+        instance.free()
         return None
 
 
-def _settable(unit: Unit, kind: str) -> Var | None:
+def _settable(instance: FmuInstance, kind: str) -> ModelVariable | None:
     """A variable of this type that may be set in the unit's state."""
-    early = unit.state in (INSTANTIATED, INITIALIZATION)
-    for v in unit.model.variables:
+    early = instance.state in (INSTANTIATED, INITIALIZATION)
+    for v in instance.model.variables:
         if (
             v.type == kind
             and v.start is not None
@@ -155,13 +155,13 @@ def _settable(unit: Unit, kind: str) -> Var | None:
     return None
 
 
-def good_arguments(unit: Unit, name: str) -> tuple[Any, ...] | None:
+def valid_arguments(instance: FmuInstance, name: str) -> tuple[Any, ...] | None:
     """Arguments with which the call should succeed where it is legal, or None when this FMU has nothing to call it with."""
-    m, n = unit.model, len(unit.model.states)
+    m, n = instance.model, len(instance.model.states)
     kind = name[7:]
     if kind in ("Real", "Integer", "Boolean", "String"):
         v = (
-            _settable(unit, kind)
+            _settable(instance, kind)
             if name.startswith("fmi2Set")
             else next((v for v in m.variables if v.type == kind), None)
         )
@@ -187,14 +187,14 @@ def good_arguments(unit: Unit, name: str) -> tuple[Any, ...] | None:
         case "fmi2SetTime":
             return (m.start_time,)
         case "fmi2SetContinuousStates":
-            x = unit.states() if unit.state in BOTH and unit.kind == "ModelExchange" else [0.0] * n
+            x = instance.states() if instance.state in BOTH and instance.kind == "ModelExchange" else [0.0] * n
             return binding.reals(x), n
         case "fmi2GetContinuousStates" | "fmi2GetDerivatives" | "fmi2GetNominalsOfContinuousStates":
             return (c_double * n)(), n
         case "fmi2GetEventIndicators":
             return (c_double * m.indicators)(), m.indicators
         case "fmi2DoStep":
-            return unit.t, m.step_size, 1
+            return instance.t, m.step_size, 1
         case "fmi2GetStatus" | "fmi2GetIntegerStatus":
             return 0, byref(c_int(0))
         case "fmi2GetRealStatus":
@@ -238,10 +238,10 @@ def good_arguments(unit: Unit, name: str) -> tuple[Any, ...] | None:
 
 def random_calls(s: Session) -> Iterator[Finding]:
     """As many random calls as were asked for, on instances that live for some of them: none may crash or hang."""
-    names = [n for n in OF_KIND[s.kind] if n in TABLE and s.library.has(n)]
+    names = [n for n in OF_KIND[s.kind] if n in STATE_TABLE and s.library.has(n)]
     lives = math.ceil(s.random / 40)
     for life in range(lives):
-        if s.late(0.8):
+        if s.time_used(0.8):
             yield Finding(
                 "random calls",
                 f"time was up after {life} of {lives} instances",
@@ -251,40 +251,40 @@ def random_calls(s: Session) -> Iterator[Finding]:
             return
         if not s.attempt(f"random calls {life}"):
             continue
-        dice = random.Random(f"{s.seed} {s.kind} {life}")
-        unit = s.fresh()
+        rng = random.Random(f"{s.seed} {s.kind} {life}")
+        instance = s.new_instance()
         for _ in range(40):
-            _random_call(unit, dice.choice(names), dice)
-        unit.free()
+            _random_call(instance, rng.choice(names), rng)
+        instance.free()
 
 
-def _random_call(unit: Unit, name: str, dice: random.Random) -> None:
+def _random_call(instance: FmuInstance, name: str, rng: random.Random) -> None:
     """A call with arguments that are good, partly spoilt or missing. The unit's state is what the book says if the call was a legal one."""
-    before = unit.state
-    if before not in TABLE[name][0] and name.startswith("fmi2SetContinuous"):
-        arguments: tuple[Any, ...] | None = (binding.reals([0.0] * len(unit.model.states)), len(unit.model.states))
+    before = instance.state
+    if before not in STATE_TABLE[name][0] and name.startswith("fmi2SetContinuous"):
+        arguments: tuple[Any, ...] | None = (binding.reals([0.0] * len(instance.model.states)), len(instance.model.states))
     else:
-        arguments = good_arguments(unit, name)
+        arguments = valid_arguments(instance, name)
     if arguments is None:
         return
-    if dice.random() < 0.3:
-        arguments = tuple(_spoilt(a, name in ARRAYS, dice) for a in arguments)
-    status = unit.call(name, *arguments, note=f" ({before}, random call)")
+    if rng.random() < 0.3:
+        arguments = tuple(_corrupted(a, name in ARRAYS, rng) for a in arguments)
+    status = instance.call(name, *arguments, note=f" ({before}, random call)")
     if status not in (OK, WARNING):
         return
     after = {
         "fmi2EnterInitializationMode": INITIALIZATION,
-        "fmi2ExitInitializationMode": STEP_COMPLETE if unit.kind == "CoSimulation" else EVENT_MODE,
+        "fmi2ExitInitializationMode": STEP_COMPLETE if instance.kind == "CoSimulation" else EVENT_MODE,
         "fmi2Terminate": TERMINATED,
         "fmi2Reset": INSTANTIATED,
         "fmi2EnterEventMode": EVENT_MODE,
         "fmi2EnterContinuousTimeMode": CONTINUOUS_TIME,
     }
-    unit.state = after.get(name, before)
+    instance.state = after.get(name, before)
     if name == "fmi2DoStep":
-        unit.t += unit.model.step_size
+        instance.t += instance.model.step_size
     if name == "fmi2Reset":
-        unit.t = unit.model.start_time
+        instance.t = instance.model.start_time
 
 
 ARRAYS = frozenset(
@@ -292,10 +292,10 @@ ARRAYS = frozenset(
 )  # NULL must be refused here
 
 
-def _spoilt(argument: Any, null: bool, dice: random.Random) -> Any:
+def _corrupted(argument: Any, null: bool, rng: random.Random) -> Any:
     """The same argument, or one that no sane host would give. Sizes stay: an array that is shorter than it says is the host's crime."""
-    if dice.random() < 0.5:
+    if rng.random() < 0.5:
         return argument
     if isinstance(argument, float):
-        return dice.choice([math.nan, math.inf, -1.0, 0.0, -argument])
+        return rng.choice([math.nan, math.inf, -1.0, 0.0, -argument])
     return None if null and not isinstance(argument, int) else argument

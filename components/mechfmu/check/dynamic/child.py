@@ -48,7 +48,7 @@ def main(folder: Path) -> None:
     loading = importlib.import_module(f"{ALIAS}.dynamic.loading")
     sessions = importlib.import_module(f"{ALIAS}.dynamic.session")
     bindings = importlib.import_module(f"{ALIAS}.dynamic.binding")
-    units = importlib.import_module(f"{ALIAS}.dynamic.unit")
+    units = importlib.import_module(f"{ALIAS}.dynamic.instance")
     limit(job["memory"], job["file_size"], job["seconds"])
     session = sessions.Session(job, folder)
     rule = next((r for r in rules.RULES if r.id == job["rule"]), None)
@@ -61,11 +61,11 @@ def main(folder: Path) -> None:
             session.report(done=True)
             return  # by the ordinary way out, which must not crash either
         session.report(done=True)
-    except (units.Refused, sessions.NoInstance) as error:
+    except (units.CallFailed, sessions.InstantiationFailed) as error:
         session.report(stopped=str(error))
-    except units.Ended:
+    except units.SimulationTerminated:
         session.report(done=True)
-    except bindings.Damaged as error:
+    except bindings.InterpreterDamaged as error:
         print(f"the interpreter was left with an exception: {error}", file=sys.stderr, flush=True)
         os._exit(70)  # the same as a crash
     except OSError as error:  # the library, which D1 has said

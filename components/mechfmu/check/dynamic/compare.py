@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .model import Value
-from .unit import same
+from .instance import same
 
 Rows = Sequence[Sequence[float]]
 

@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from ..findings import Finding, rule
 from . import binding
 from .binding import STATUS, WARNING
-from .experiments import willing
-from .model import Dependencies, Value, Var
+from .experiments import accepted_excitation
+from .model import UnknownDependencies, Value, ModelVariable
 from .session import Session
-from .unit import Refused, Unit
+from .instance import CallFailed, FmuInstance
 
 NOTICED = 1e-8  # relative change of an unknown that is more than rounding
-MOST_KNOWNS = 400
+MAX_KNOWNS = 400
 
 
 @dataclass(frozen=True)
-class Point:
+class ProbePoint:
     """A place where to look: an instance in some state, with its knowns and how to change them."""
 
-    unit: Unit
-    knowns: list[Var]
-    put: Callable[[Var, Value], bool]  # whether the FMU took the value
+    instance: FmuInstance
+    knowns: list[ModelVariable]
+    put: Callable[[ModelVariable, Value], bool]  # whether the FMU took the value
 
 
-def _changed(v: Var, value: Value, size: float) -> Value | None:
+def _changed(v: ModelVariable, value: Value, size: float) -> Value | None:
     """Another value of a variable, a little away from this one."""
     if v.type == "Real":
         step = size * max(v.scale, abs(float(value)))
@@ -46,58 +46,58 @@ def _changed(v: Var, value: Value, size: float) -> Value | None:
     return None
 
 
-def _running(s: Session, unit: Unit) -> Point:
+def _running(s: Session, instance: FmuInstance) -> ProbePoint:
     """Inputs, and in Model Exchange the states."""
-    states = {index: i for i, index in enumerate(s.model.states)} if unit.kind == "ModelExchange" else {}
+    states = {index: i for i, index in enumerate(s.model.states)} if instance.kind == "ModelExchange" else {}
     inputs = [
         v
         for v in s.model.of("input", types=("Real", "Integer", "Boolean"))
-        if unit.kind == "CoSimulation" or v.type == "Real"
+        if instance.kind == "CoSimulation" or v.type == "Real"
     ]
     knowns = [*inputs, *(s.model.by_index[i] for i in states if i in s.model.by_index)]
 
-    def put(v: Var, value: Value) -> bool:
+    def put(v: ModelVariable, value: Value) -> bool:
         if v.index in states:
-            x = unit.states()
+            x = instance.states()
             x[states[v.index]] = float(value)
-            return unit.call("fmi2SetContinuousStates", binding.reals(x), len(x)) <= WARNING
-        return _set(unit, v, value)
+            return instance.call("fmi2SetContinuousStates", binding.reals(x), len(x)) <= WARNING
+        return _set(instance, v, value)
 
-    return Point(unit, knowns[:MOST_KNOWNS], put)
+    return ProbePoint(instance, knowns[:MAX_KNOWNS], put)
 
 
-def _initial(s: Session, unit: Unit) -> Point:
+def _initial(s: Session, instance: FmuInstance) -> ProbePoint:
     """Inputs and everything that starts exactly."""
     knowns = [
         v
         for v in s.model.variables
         if v.causality in ("input", "parameter") or (v.initial == "exact" and v.variability != "constant")
     ]
-    return Point(
-        unit,
-        [v for v in knowns if v.type != "String" and v.causality != "independent"][:MOST_KNOWNS],
-        lambda v, value: _set(unit, v, value),
+    return ProbePoint(
+        instance,
+        [v for v in knowns if v.type != "String" and v.causality != "independent"][:MAX_KNOWNS],
+        lambda v, value: _set(instance, v, value),
     )
 
 
-def _set(unit: Unit, v: Var, value: Value) -> bool:
+def _set(instance: FmuInstance, v: ModelVariable, value: Value) -> bool:
     try:
-        unit.set({v: value})
-    except Refused:
+        instance.set({v: value})
+    except CallFailed:
         return False
     return True
 
 
-def _places(s: Session) -> Iterator[tuple[str, Callable[[], Point], tuple[Dependencies, ...]]]:
+def _places(s: Session) -> Iterator[tuple[str, Callable[[], ProbePoint], tuple[UnknownDependencies, ...]]]:
     """(name, how to get there, the unknowns): initialization, and several moments of a simulation."""
-    yield "InitialUnknowns", lambda: _initial(s, s.fresh().to("initialization mode")), s.model.initial_unknowns
-    drive = willing(s)
+    yield "InitialUnknowns", lambda: _initial(s, s.new_instance().go_to("initialization mode")), s.model.initial_unknowns
+    excitation = accepted_excitation(s)
     for count in (0, 3, 17):
 
-        def run(count: int = count) -> Point:
-            unit = s.fresh().run_state()
-            unit.run(s.steps(count)[:count], (), drive)
-            return _running(s, unit)
+        def run(count: int = count) -> ProbePoint:
+            instance = s.new_instance().enter_run_state()
+            instance.run(s.steps(count)[:count], (), excitation)
+            return _running(s, instance)
 
         unknowns = s.model.outputs + (s.model.derivatives if s.kind == "ModelExchange" else ())
         yield f"Outputs after {count} steps", run, unknowns
@@ -112,7 +112,7 @@ def dependencies(s: Session) -> Iterator[Finding]:
         d.index: set() for d in s.model.outputs
     }  # output -> inputs that were seen to change it
     tried: set[int] = set()
-    told: set[tuple[str, int, int]] = set()
+    findings_text: set[tuple[str, int, int]] = set()
     for place, reach, unknowns in _places(s):
         listed = [d for d in unknowns if d.index in s.model.by_index and s.model.by_index[d.index].type != "String"]
         if not listed or not s.attempt(place):
@@ -120,14 +120,14 @@ def dependencies(s: Session) -> Iterator[Finding]:
         variables = [s.model.by_index[d.index] for d in listed]
         point = reach()
         for known in point.knowns:
-            if s.late(0.7):
+            if s.time_used(0.7):
                 yield Finding(
                     place, "time was up before all knowns were tried", "more time (--timeout)", severity="note"
                 )
                 break
             effects = _effects(point, known, variables)
             if effects is None:
-                point.unit.free()
+                point.instance.free()
                 point = reach()
                 continue
             tried.add(known.index)
@@ -137,16 +137,16 @@ def dependencies(s: Session) -> Iterator[Finding]:
                 if known.index in inputs and d.index in seen:
                     seen[d.index].add(known.index)
                 element = place.split()[0]
-                if d.on is not None and known.index not in d.on and (element, d.index, known.index) not in told:
-                    told.add((element, d.index, known.index))
-                    if sum(e == element for e, _, _ in told) <= 20:
+                if d.on is not None and known.index not in d.on and (element, d.index, known.index) not in findings_text:
+                    findings_text.add((element, d.index, known.index))
+                    if sum(e == element for e, _, _ in findings_text) <= 20:
                         yield Finding(
                             f"{v.where} in ModelStructure",
                             f'it changes with "{known.name}" ({effect[0]:.6g} -> {effect[1]:.6g}), which is not in its dependencies',
                             f"{known.index} in the dependencies of {element}",
                             line=d.line,
                         )
-        point.unit.free()
+        point.instance.free()
     yield from _absent(s, seen, inputs, tried)
 
 
@@ -171,11 +171,11 @@ def _absent(s: Session, seen: dict[int, set[int]], inputs: set[int], tried: set[
         )
 
 
-def _effects(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tuple[float, float] | None] | None:
+def _effects(point: ProbePoint, known: ModelVariable, unknowns: Sequence[ModelVariable]) -> list[tuple[float, float] | None] | None:
     """For each unknown: its values before and after a change of `known` if they differ, else None. None when the FMU does not take the change."""
     try:
-        (value,) = point.unit.get([known])
-        before = point.unit.numbers(unknowns)
+        (value,) = point.instance.get([known])
+        before = point.instance.numbers(unknowns)
         found: list[tuple[float, float] | None] = [None] * len(unknowns)
         for size in (1e-3, 0.1):
             other = _changed(known, value, size)
@@ -183,14 +183,14 @@ def _effects(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tuple[fl
                 return found
             if not point.put(known, other):
                 return None if found == [None] * len(unknowns) else found
-            after = point.unit.numbers(unknowns)
+            after = point.instance.numbers(unknowns)
             for i, (v, a, b) in enumerate(zip(unknowns, before, after, strict=True)):
                 if abs(a - b) > NOTICED * max(abs(a), abs(b), 1e-6 * (v.nominal or 1.0)):
                     found[i] = (a, b)
             if known.type != "Real":
                 break
         return found if point.put(known, value) else None
-    except Refused:
+    except CallFailed:
         return None
 
 
@@ -210,11 +210,11 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
         point = reach()
         wrong = 0
         for known in point.knowns:
-            if known.type != "Real" or s.late(0.7):
+            if known.type != "Real" or s.time_used(0.7):
                 continue
             targets = [v for v in reals if v.index != known.index]
             exact = binding.reals([0.0] * len(targets))
-            status = point.unit.call("fmi2GetDirectionalDerivative", *_seeded(targets, known), exact)
+            status = point.instance.call("fmi2GetDirectionalDerivative", *_seeded(targets, known), exact)
             if status > WARNING:
                 yield Finding(
                     "fmi2GetDirectionalDerivative",
@@ -225,7 +225,7 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
                 break
             measured = _differences(point, known, targets)
             if measured is None:
-                point.unit.free()
+                point.instance.free()
                 point = reach()
                 continue
             for v, dd, (fd, doubt) in zip(targets, exact, measured, strict=True):
@@ -238,14 +238,14 @@ def directional_derivatives(s: Session) -> Iterator[Finding]:
                             f"{fd:.6g} by central differences",
                             line=v.line,
                         )
-        point.unit.free()
+        point.instance.free()
 
 
 def _said(s: Session) -> str:
-    return f": {s.said()}" if s.said() else ""
+    return f": {s.last_message()}" if s.last_message() else ""
 
 
-def _seeded(unknowns: Sequence[Var], known: Var) -> tuple[object, ...]:
+def _seeded(unknowns: Sequence[ModelVariable], known: ModelVariable) -> tuple[object, ...]:
     return (
         binding.references([v.reference for v in unknowns]),
         len(unknowns),
@@ -255,11 +255,11 @@ def _seeded(unknowns: Sequence[Var], known: Var) -> tuple[object, ...]:
     )
 
 
-def _differences(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tuple[float, float]] | None:
+def _differences(point: ProbePoint, known: ModelVariable, unknowns: Sequence[ModelVariable]) -> list[tuple[float, float]] | None:
     """Central differences with two steps, extrapolated, and how much they can be trusted; None when the FMU does not take the changes."""
     try:
-        (value,) = point.unit.numbers([known])
-        here = point.unit.numbers(unknowns)
+        (value,) = point.instance.numbers([known])
+        here = point.instance.numbers(unknowns)
         rows = []
         steps = [size * max(known.scale, abs(value)) for size in (1e-4, 5e-5)]
         if not all(known.inside(value + sign * h) for h in steps for sign in (1, -1)):
@@ -269,11 +269,11 @@ def _differences(point: Point, known: Var, unknowns: Sequence[Var]) -> list[tupl
             for sign in (1.0, -1.0):
                 if not point.put(known, value + sign * h):
                     return None
-                sides.append(point.unit.numbers(unknowns))
+                sides.append(point.instance.numbers(unknowns))
             rows.append([(a - b) / (2 * h) for a, b in zip(*sides, strict=True)])
         if not point.put(known, value):
             return None
-    except Refused:
+    except CallFailed:
         return None
     found = []
     for y, coarse, fine in zip(here, *rows, strict=True):

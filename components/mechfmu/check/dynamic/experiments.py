@@ -6,30 +6,30 @@ from collections.abc import Iterator, Sequence
 
 from ..findings import Finding, Plot
 from .compare import first_difference, floats
-from .model import Value, Var
+from .model import Value, ModelVariable
 from .session import Session
-from .unit import Drive, Refused
+from .instance import Excitation, CallFailed
 
 
-def willing(s: Session, amplitude: float = 0.05) -> Drive | None:
+def accepted_excitation(s: Session, amplitude: float = 0.05) -> Excitation | None:
     """Moving inputs, if the FMU takes them for some steps."""
-    drive = s.drive(amplitude)
-    if drive is None:
+    excitation = s.excitation(amplitude)
+    if excitation is None:
         return None
-    unit = s.fresh()
+    instance = s.new_instance()
     try:
-        unit.run_state()
-        unit.run(s.steps(3), (), drive)
-    except Refused:
+        instance.enter_run_state()
+        instance.run(s.steps(3), (), excitation)
+    except CallFailed:
         return None
     finally:
-        unit.free()
-    return drive
+        instance.free()
+    return excitation
 
 
-def unlike(
+def compare_runs(
     s: Session,
-    variables: Sequence[Var],
+    variables: Sequence[ModelVariable],
     a: list[list[Value]],
     b: list[list[Value]],
     problem: str,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ..findings import Finding, rule
 from . import binding
 from .binding import ERROR, OF_KIND, WARNING
-from .session import ENVIRONMENT, NoInstance, Session
-from .unit import Ended, Refused, Unit
+from .session import ENVIRONMENT, InstantiationFailed, Session
+from .instance import SimulationTerminated, CallFailed, FmuInstance
 
 OPTIONAL = {
     "fmi2GetFMUstate": "canGetAndSetFMUstate",
@@ -23,17 +23,17 @@ OPTIONAL = {
 }
 
 
-def plain_life(s: Session) -> Iterator[Finding]:
+def nominal_lifecycle(s: Session) -> Iterator[Finding]:
     """Instantiate, initialize, read, run, terminate, free, as any host does it. What fails here belongs to the rule about the function that failed."""
     try:
-        unit = s.fresh()
-        unit.to("initialization mode")
-        unit.get(s.model.everything)
-        unit.run_state()
-        unit.run(s.steps(10), s.model.everything)
-        unit.to("terminated")
-        unit.free()
-    except NoInstance as error:
+        instance = s.new_instance()
+        instance.go_to("initialization mode")
+        instance.get(s.model.everything)
+        instance.enter_run_state()
+        instance.run(s.steps(10), s.model.everything)
+        instance.go_to("terminated")
+        instance.free()
+    except InstantiationFailed as error:
         yield Finding(
             "fmi2Instantiate",
             f"{error} for the FMU's own GUID",
@@ -42,20 +42,20 @@ def plain_life(s: Session) -> Iterator[Finding]:
             rule="D2",
             kind=s.kind,
         )
-    except Refused as error:
+    except CallFailed as error:
         yield Finding(
             error.function,
             f"{error} ({error.state}) in a plain simulation",
             "fmi2OK",
             severity="error",
-            rule=owner(error.function),
+            rule=responsible_rule(error.function),
             kind=s.kind,
         )
-    except Ended:
+    except SimulationTerminated:
         pass
 
 
-def owner(place: str) -> str:
+def responsible_rule(place: str) -> str:
     """The rule that a failure at this place belongs to."""
     if "fmi2Instantiate" in place:
         return "D2"
@@ -94,16 +94,16 @@ def loads(s: Session) -> Iterator[Finding]:
             )
 
 
-PROVOKED = "to hear a message"  # a crash there is not D2's business: D4 makes the same call
+PROVOKED_MESSAGE = "to hear a message"  # a crash there is not D2's business: D4 makes the same call
 
 
-def provoke(unit: Unit) -> None:
+def provoke_messages(instance: FmuInstance) -> None:
     """Calls that an FMU has something to say about."""
     unknown = binding.references(
-        [min(max((v.reference for v in unit.model.variables), default=0) + 1_000_003, 0xFFFFFFFE)]
+        [min(max((v.reference for v in instance.model.variables), default=0) + 1_000_003, 0xFFFFFFFE)]
     )
-    unit.call("fmi2GetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED})")
-    unit.call("fmi2SetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED})")
+    instance.call("fmi2GetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED_MESSAGE})")
+    instance.call("fmi2SetReal", unknown, 1, binding.reals([0.0]), note=f" (a reference that does not exist, {PROVOKED_MESSAGE})")
 
 
 @rule("D2", "GUID, instance name, logging", "2.1.5")
@@ -111,14 +111,14 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
     """A wrong GUID is refused with a message; the instance's name is copied; the logger gets the environment and the name, and only categories that are
     declared; loggingOn and fmi2SetDebugLogging are respected."""
     if s.attempt("a wrong GUID"):
-        unit = s.instantiate(guid="{00000000-wrong-guid-0000-000000000000}")
-        if unit is not None:
+        instance = s.instantiate(guid="{00000000-wrong-guid-0000-000000000000}")
+        if instance is not None:
             yield Finding(
                 "fmi2Instantiate",
                 "it accepts a wrong GUID",
                 "NULL: model description and binary need not belong together",
             )
-            unit.free()
+            instance.free()
         elif not s.log:
             yield Finding(
                 "fmi2Instantiate",
@@ -131,10 +131,10 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
         yield from _messages(s, used)
     if s.attempt("logging switched off"):
         s.log.clear()
-        unit = s.instantiate(logging=False)
-        if unit is not None:
-            unit.to("initialization mode").run_state()
-            unit.run(s.steps(2), ())
+        instance = s.instantiate(logging=False)
+        if instance is not None:
+            instance.go_to("initialization mode").enter_run_state()
+            instance.run(s.steps(2), ())
             if quiet := [m for m in s.log if m.status == 0]:
                 yield Finding(
                     "logger",
@@ -143,15 +143,15 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
                     severity="warning",
                 )
             s.log.clear()
-            provoke(unit)
+            provoke_messages(instance)
             if s.log:
                 yield Finding(
                     "logger",
-                    f'errors are logged though loggingOn is false: "{s.said()}"',
+                    f'errors are logged though loggingOn is false: "{s.last_message()}"',
                     "silence, or a good reason",
                     severity="note",
                 )
-            unit.free()
+            instance.free()
     if s.attempt("log categories"):
         yield from _categories(s, used)
 
@@ -160,15 +160,15 @@ def _messages(s: Session, used: set[str | None]) -> Iterator[Finding]:
     s.log.clear()
     name = "name that must be copied"
     buffers: list[ctypes.Array[ctypes.c_char]] = []
-    unit = s.instantiate(name, buffers=buffers)
-    if unit is None:
+    instance = s.instantiate(name, buffers=buffers)
+    if instance is None:
         return
     for buffer in buffers:
         ctypes.memset(buffer, ord("X"), len(buffer) - 1)  # what a host does that reuses its memory
-    unit.to("initialization mode")
-    provoke(unit)
+    instance.go_to("initialization mode")
+    provoke_messages(instance)
     messages, s.log = s.log, []
-    unit.free()
+    instance.free()
     used.update(m.category for m in messages)
     for m in messages:
         if m.environment != ENVIRONMENT:
@@ -205,8 +205,8 @@ def _messages(s: Session, used: set[str | None]) -> Iterator[Finding]:
 def _categories(s: Session, used: set[str | None]) -> Iterator[Finding]:
     other = next((c for c in s.model.categories if c not in used and c != "logAll"), None)
     if other is not None:
-        unit = s.fresh().to("initialization mode")
-        status = unit.call("fmi2SetDebugLogging", 1, 1, binding.strings([other.encode()]))
+        instance = s.new_instance().go_to("initialization mode")
+        status = instance.call("fmi2SetDebugLogging", 1, 1, binding.strings([other.encode()]))
         if status > WARNING:
             yield Finding(
                 "fmi2SetDebugLogging",
@@ -215,19 +215,19 @@ def _categories(s: Session, used: set[str | None]) -> Iterator[Finding]:
                 severity="warning",
             )
         s.log.clear()
-        unit.run_state()
-        unit.run(s.steps(2), ())
-        provoke(unit)
+        instance.enter_run_state()
+        instance.run(s.steps(2), ())
+        provoke_messages(instance)
         # errors are worth hearing whatever is switched on
         if wrong := [m for m in s.log if m.category != other and m.status < ERROR]:
             problem = f"a message of category {wrong[0].category} though only {other} is switched on"
             yield Finding("logger", problem, f"messages of {other} only", severity="warning")
-        unit.free()
-    unit = s.fresh().to("initialization mode")
-    unit.call("fmi2SetDebugLogging", 0, 0, None)
+        instance.free()
+    instance = s.new_instance().go_to("initialization mode")
+    instance.call("fmi2SetDebugLogging", 0, 0, None)
     s.log.clear()
-    unit.run_state()
-    unit.run(s.steps(2), ())
+    instance.enter_run_state()
+    instance.run(s.steps(2), ())
     if quiet := [m for m in s.log if m.status == 0]:
         yield Finding(
             "logger",
@@ -235,4 +235,4 @@ def _categories(s: Session, used: set[str | None]) -> Iterator[Finding]:
             "no debug messages",
             severity="warning",
         )
-    unit.free()
+    instance.free()

@@ -10,7 +10,7 @@ Value = float | int | bool | str
 
 
 @dataclass(frozen=True)
-class Var:
+class ModelVariable:
     """A variable. `type` is that of the C functions: an Enumeration is an Integer."""
 
     index: int
@@ -41,7 +41,7 @@ class Var:
 
 
 @dataclass(frozen=True)
-class Dependencies:
+class UnknownDependencies:
     """An unknown and what it says to depend on; None: on everything."""
 
     index: int
@@ -53,10 +53,10 @@ class Dependencies:
 class Model:
     guid: str
     interfaces: dict[str, dict[str, str]]
-    variables: tuple[Var, ...]
-    outputs: tuple[Dependencies, ...]
-    derivatives: tuple[Dependencies, ...]
-    initial_unknowns: tuple[Dependencies, ...]
+    variables: tuple[ModelVariable, ...]
+    outputs: tuple[UnknownDependencies, ...]
+    derivatives: tuple[UnknownDependencies, ...]
+    initial_unknowns: tuple[UnknownDependencies, ...]
     states: tuple[int, ...]  # indices of the states, in the order of the derivatives
     indicators: int
     categories: tuple[str, ...]
@@ -67,25 +67,25 @@ class Model:
     reference: dict[str, Any] | None  # dict(file, t, signals, inputs)
 
     @cached_property
-    def by_index(self) -> dict[int, Var]:
+    def by_index(self) -> dict[int, ModelVariable]:
         return {v.index: v for v in self.variables}
 
-    def of(self, *causalities: str, types: tuple[str, ...] = ("Real", "Integer", "Boolean", "String")) -> list[Var]:
+    def of(self, *causalities: str, types: tuple[str, ...] = ("Real", "Integer", "Boolean", "String")) -> list[ModelVariable]:
         return [v for v in self.variables if v.causality in causalities and v.type in types]
 
     @cached_property
-    def independent(self) -> Var | None:
+    def independent(self) -> ModelVariable | None:
         return next(iter(self.of("independent", types=("Real",))), None)
 
     @cached_property
-    def signals(self) -> list[Var]:
+    def signals(self) -> list[ModelVariable]:
         """Real quantities that tell how the model moves: outputs, states and derivatives; without any, whatever varies."""
         wanted = {d.index for d in (*self.outputs, *self.derivatives)} | set(self.states)
         found = [v for v in self.variables if v.index in wanted and v.type == "Real"]
         return (found or [v for v in self.of("local") if v.type == "Real" and v.variability == "continuous"])[:500]
 
     @cached_property
-    def everything(self) -> list[Var]:
+    def everything(self) -> list[ModelVariable]:
         """All that can be read and changes with the state of the FMU."""
         return [v for v in self.variables if v.variability != "constant"][:2000]
 
@@ -95,10 +95,10 @@ class Model:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Model:
         known = {f.name: data[f.name] for f in fields(Model)}
-        known["variables"] = tuple(Var(**v) for v in data["variables"])
+        known["variables"] = tuple(ModelVariable(**v) for v in data["variables"])
         for name in ("outputs", "derivatives", "initial_unknowns"):
             known[name] = tuple(
-                Dependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"]) for d in data[name]
+                UnknownDependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"]) for d in data[name]
             )
         for name in ("states", "categories"):
             known[name] = tuple(data[name])

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from ..findings import Finding, Plot, rule
 from .compare import worst_difference
-from .experiments import willing
-from .model import Var
+from .experiments import accepted_excitation
+from .model import ModelVariable
 from .session import Session
-from .unit import Drive, Ended, Refused
+from .instance import Excitation, SimulationTerminated, CallFailed
 
 SETTLED = 2e-3  # of a signal's range: differences below are the solver's tolerance, not a lack of convergence
 DERIVED = 10  # tolerances: states are that accurate, forces and accelerations computed from them less so
@@ -29,33 +29,33 @@ def _run(
     s: Session,
     kind: str,
     steps: list[float],
-    signals: list[Var],
-    drive: Drive | None = None,
+    signals: list[ModelVariable],
+    excitation: Excitation | None = None,
     substeps: int = 1,
     tolerance: float | None = None,
 ) -> list[list[float]] | None:
     """A simulation; None when the FMU does not want it."""
     before, s.kind = s.kind, kind
-    unit = s.fresh()
-    unit.tolerance = tolerance or unit.tolerance
+    instance = s.new_instance()
+    instance.tolerance = tolerance or instance.tolerance
     try:
-        rows = unit.run_state().run(steps, signals, drive, substeps)
+        rows = instance.enter_run_state().run(steps, signals, excitation, substeps)
         return [[float(v) for v in row] for row in rows]
-    except (Refused, Ended):
+    except (CallFailed, SimulationTerminated):
         return None
     finally:
-        unit.free()
+        instance.free()
         s.kind = before
 
 
 def fine_run(
-    s: Session, steps: list[float], signals: list[Var], drive: Drive | None = None
+    s: Session, steps: list[float], signals: list[ModelVariable], excitation: Excitation | None = None
 ) -> list[list[float]] | None:
     """Model Exchange, integrated so finely that twice as many steps give the same."""
     previous = None
     for substeps in FINE:
-        rows = _run(s, "ModelExchange", steps, signals, drive, substeps)
-        if rows is None or s.late(0.8):
+        rows = _run(s, "ModelExchange", steps, signals, excitation, substeps)
+        if rows is None or s.time_used(0.8):
             return None
         if previous is not None:
             worst = worst_difference(previous, rows, mean=True)
@@ -85,9 +85,9 @@ def convergence(s: Session) -> Iterator[Finding]:
             yield from _converges(s, signals, runs, 4 * h)
     if "ModelExchange" in s.model.interfaces and s.attempt("against Model Exchange"):
         steps = s.steps(50)
-        drive = willing(s)
-        ours = _run(s, "CoSimulation", steps, signals, drive)
-        theirs = fine_run(s, steps, signals, drive)
+        excitation = accepted_excitation(s)
+        ours = _run(s, "CoSimulation", steps, signals, excitation)
+        theirs = fine_run(s, steps, signals, excitation)
         if ours is None or theirs is None:
             return  # the checker's own integration is not good enough for this model
         worst = worst_difference(ours, theirs, mean=True)
@@ -107,7 +107,7 @@ def convergence(s: Session) -> Iterator[Finding]:
             )
 
 
-def _converges(s: Session, signals: list[Var], runs: list[list[list[float]]], h: float) -> Iterator[Finding]:
+def _converges(s: Session, signals: list[ModelVariable], runs: list[list[list[float]]], h: float) -> Iterator[Finding]:
     for column, v in enumerate(signals):
         a, b, c = ([[row[column]] for row in rows] for rows in runs)
         first, second = worst_difference(a, b, mean=True), worst_difference(b, c, mean=True)
@@ -149,11 +149,11 @@ def reference_result(s: Session) -> Iterator[Finding]:
     signals = [by_name[name] for name in reference["signals"]]
     t: list[float] = reference["t"]
     steps = [b - a for a, b in itertools.pairwise(t)]
-    drive = _recorded(reference["inputs"], by_name) if reference["inputs"] else None
+    excitation = _recorded(reference["inputs"], by_name) if reference["inputs"] else None
     rows = (
-        _run(s, "CoSimulation", steps, signals, drive, tolerance=TIGHT)
+        _run(s, "CoSimulation", steps, signals, excitation, tolerance=TIGHT)
         if s.kind == "CoSimulation"
-        else fine_run(s, steps, signals, drive)
+        else fine_run(s, steps, signals, excitation)
     )
     if rows is None:
         return
@@ -175,11 +175,11 @@ def reference_result(s: Session) -> Iterator[Finding]:
                 break
 
 
-def _recorded(inputs: dict[str, list[float]], by_name: dict[str, Var]) -> Callable[[float], dict[Var, float]]:
+def _recorded(inputs: dict[str, list[float]], by_name: dict[str, ModelVariable]) -> Callable[[float], dict[ModelVariable, float]]:
     """Inputs from a file, held between its samples."""
     times = inputs["time"]
 
-    def values(t: float) -> dict[Var, float]:
+    def values(t: float) -> dict[ModelVariable, float]:
         i = max(0, bisect_right(times, t + 1e-9) - 1)
         return {by_name[name]: column[i] for name, column in inputs.items() if name != "time"}
 

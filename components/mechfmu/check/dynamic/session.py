@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .binding import CO_SIMULATION, MODEL_EXCHANGE, Callbacks, Library, Logger
-from .model import Model, Var
-from .unit import Unit
+from .model import Model, ModelVariable
+from .instance import FmuInstance
 
 TRACE_SIZE = 1024
 ENVIRONMENT = 0x5EED  # must come back with every message
@@ -59,7 +59,7 @@ class Session:
         self._proxy: str | None = job["logger_proxy"]
         self._began = time.monotonic()
         self._events = os.open(folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._units: list[Unit] = []
+        self._units: list[FmuInstance] = []
         self._libraries: dict[str, Library] = {}
         self._kept: list[Any] = []
         self.log: list[Message] = []
@@ -77,7 +77,7 @@ class Session:
         self.report(attempt=name)
         return True
 
-    def late(self, part: float) -> bool:
+    def time_used(self, part: float) -> bool:
         """Whether this part of the time limit is used up."""
         return time.monotonic() - self._began > part * self.seconds
 
@@ -116,7 +116,7 @@ class Session:
 
     def instantiate(
         self, name: str = "checked", guid: str | None = None, logging: bool = True, buffers: list[Any] | None = None
-    ) -> Unit | None:
+    ) -> FmuInstance | None:
         """An instance, or None when the FMU refuses. `buffers` gets the memory of name and GUID, which the FMU must have copied."""
         texts = [
             ctypes.create_string_buffer((name).encode()),
@@ -131,28 +131,28 @@ class Session:
         )  # fmt: skip
         if not component:
             return None
-        unit = Unit(self, component, self.kind, callbacks)
-        self._units.append(unit)
-        return unit
+        instance = FmuInstance(self, component, self.kind, callbacks)
+        self._units.append(instance)
+        return instance
 
-    def fresh(self) -> Unit:
+    def new_instance(self) -> FmuInstance:
         """An instance by the book; that this works was seen before any rule."""
-        unit = self.instantiate()
-        if unit is None:
-            raise NoInstance(f"fmi2Instantiate returned NULL{f' ({said})' if (said := self.said()) else ''}")
-        return unit
+        instance = self.instantiate()
+        if instance is None:
+            raise InstantiationFailed(f"fmi2Instantiate returned NULL{f' ({said})' if (said := self.last_message()) else ''}")
+        return instance
 
-    def forget(self, unit: Unit) -> None:
+    def forget(self, instance: FmuInstance) -> None:
         if unit in self._units:
-            self._units.remove(unit)
+            self._units.remove(instance)
         self._kept.clear()
         self._kept.extend(u._keep for u in self._units)
 
     def free_all(self) -> None:
         for unit in list(self._units):
-            unit.free()
+            instance.free()
 
-    def said(self) -> str:
+    def last_message(self) -> str:
         """The last message of the FMU, short."""
         return " ".join((self.log[-1].text or "").split())[:300] if self.log else ""
 
@@ -163,7 +163,7 @@ class Session:
         m = self.model
         return [m.step_size] * max(1, min(most, math.floor((m.stop_time - m.start_time) / m.step_size + 1e-9)))
 
-    def drive(self, amplitude: float = 0.05) -> Callable[[float], dict[Var, float]] | None:
+    def excitation(self, amplitude: float = 0.05) -> Callable[[float], dict[ModelVariable, float]] | None:
         """Smooth inputs near their start values, so that things move; None when the FMU has no continuous inputs or does not like them."""
         inputs = [
             v
@@ -171,7 +171,7 @@ class Session:
             if v.variability == "continuous" and isinstance(v.start, float)
         ]
 
-        def values(t: float) -> dict[Var, float]:
+        def values(t: float) -> dict[ModelVariable, float]:
             wanted = {
                 v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t)
                 for i, v in enumerate(inputs)
@@ -181,5 +181,5 @@ class Session:
         return values if inputs else None
 
 
-class NoInstance(Exception):
+class InstantiationFailed(Exception):
     """The FMU did not instantiate."""

@@ -10,7 +10,7 @@ from ..findings import Finding, Plot, rule
 from .binding import DISCARD, ERROR, LAST_SUCCESSFUL_TIME, STATUS, TERMINATED_STATUS, WARNING
 from .compare import worst_difference
 from .session import Session
-from .unit import Unit
+from .instance import FmuInstance
 
 ROUNDED = 1e-4  # of a signal's range: far above rounding, far below a step that was left out
 JITTER = 3e-12  # s: what a host's sum of steps may differ from ours by
@@ -23,8 +23,8 @@ def do_step(s: Session) -> Iterator[Finding]:
     h = s.model.step_size
     for size, severity in ((0.0, "warning"), (-h, "error"), (math.nan, "error")):
         if s.attempt(f"a step of size {size}"):
-            unit = s.fresh().run_state()
-            status = unit.call("fmi2DoStep", unit.t, size, 1, note=f" (step size {size:g})")
+            instance = s.new_instance().enter_run_state()
+            status = instance.call("fmi2DoStep", instance.t, size, 1, note=f" (step size {size:g})")
             if status <= WARNING:
                 yield Finding(
                     "fmi2DoStep",
@@ -32,11 +32,11 @@ def do_step(s: Session) -> Iterator[Finding]:
                     "fmi2Error: the size must be greater than 0",
                     severity=severity,
                 )
-            unit.free()
+            instance.free()
     if s.attempt("a gap in time"):
-        unit = s.fresh().run_state()
-        unit.step(h)
-        status = unit.call("fmi2DoStep", unit.t + 5 * h, h, 1, note=" (5 steps left out)")
+        instance = s.new_instance().enter_run_state()
+        instance.step(h)
+        status = instance.call("fmi2DoStep", instance.t + 5 * h, h, 1, note=" (5 steps left out)")
         if status <= WARNING:
             yield Finding(
                 "fmi2DoStep",
@@ -44,7 +44,7 @@ def do_step(s: Session) -> Iterator[Finding]:
                 "fmi2Error",
                 severity="warning",
             )
-        unit.free()
+        instance.free()
     if s.attempt("rounding"):
         yield from _rounding(s)
     if s.attempt("the independent variable"):
@@ -56,25 +56,25 @@ def do_step(s: Session) -> Iterator[Finding]:
 
 def _rounding(s: Session) -> Iterator[Finding]:
     steps, signals = s.steps(20), s.model.signals
-    plain = s.fresh().run_state()
+    plain = s.new_instance().enter_run_state()
     expected = [plain.numbers(signals)]
     for h in steps:
         plain.step(h)
         expected.append(plain.numbers(signals))
     plain.free()
-    unit = s.fresh().run_state()
-    found = [unit.numbers(signals)]
+    instance = s.new_instance().enter_run_state()
+    found = [instance.numbers(signals)]
     for i, h in enumerate(steps):
-        status = unit.call("fmi2DoStep", unit.t + (JITTER if i else 0.0), h, 1, note=f" (time off by {JITTER:g} s)")
+        status = instance.call("fmi2DoStep", instance.t + (JITTER if i else 0.0), h, 1, note=f" (time off by {JITTER:g} s)")
         if status > WARNING:
             yield Finding(
                 "fmi2DoStep",
-                f"it returns {STATUS[status]} for a time that is off by {JITTER:g} s ({s.said()})",
+                f"it returns {STATUS[status]} for a time that is off by {JITTER:g} s ({s.last_message()})",
                 "a step: hosts round differently",
             )
             return
-        unit.t += h
-        found.append(unit.numbers(signals))
+        instance.t += h
+        found.append(instance.numbers(signals))
     worst = worst_difference(expected, found)
     if worst and worst.relative > ROUNDED:
         v = signals[worst.column]
@@ -100,35 +100,35 @@ def _time(s: Session) -> Iterator[Finding]:
     v = s.model.independent
     if v is None:
         return
-    unit = s.fresh().run_state()
+    instance = s.new_instance().enter_run_state()
     for h in s.steps(5):
-        unit.step(h)
-        (now,) = unit.numbers([v])
-        if abs(now - unit.t) > 1e-9 * max(1.0, abs(unit.t)):
-            yield Finding(v.where, f"it is {now!r} after a step to {unit.t!r}", "the end of the step", line=v.line)
+        instance.step(h)
+        (now,) = instance.numbers([v])
+        if abs(now - instance.t) > 1e-9 * max(1.0, abs(instance.t)):
+            yield Finding(v.where, f"it is {now!r} after a step to {instance.t!r}", "the end of the step", line=v.line)
             break
-    unit.free()
+    instance.free()
 
 
 def _discard(s: Session, h: float) -> Iterator[Finding]:
     """A step of unusual size: if it is discarded, the FMU says how far it came."""
-    unit = s.fresh().run_state()
-    status = unit.call("fmi2DoStep", unit.t, h, 1, note=f" (step size {h:g})")
+    instance = s.new_instance().enter_run_state()
+    status = instance.call("fmi2DoStep", instance.t, h, 1, note=f" (step size {h:g})")
     if status == DISCARD:
-        yield from discard_report(unit, unit.t, h)
+        yield from discard_report(instance, instance.t, h)
     elif status >= ERROR:
         yield Finding(
             "fmi2DoStep",
-            f"it returns {STATUS[status] if status < 6 else status} for a step of {h:g} s ({s.said()})",
+            f"it returns {STATUS[status] if status < 6 else status} for a step of {h:g} s ({s.last_message()})",
             "fmi2OK, or fmi2Discard",
             severity="note",
         )
-    unit.free()
+    instance.free()
 
 
-def discard_report(unit: Unit, t: float, h: float) -> Iterator[Finding]:
+def discard_report(instance: FmuInstance, t: float, h: float) -> Iterator[Finding]:
     reached, ended = c_double(math.nan), c_int(-1)
-    status = unit.call("fmi2GetRealStatus", LAST_SUCCESSFUL_TIME, byref(reached), note=" (after fmi2Discard)")
+    status = instance.call("fmi2GetRealStatus", LAST_SUCCESSFUL_TIME, byref(reached), note=" (after fmi2Discard)")
     slack = 1e-9 * max(1.0, abs(t))
     if status > WARNING:
         yield Finding(
@@ -142,7 +142,7 @@ def discard_report(unit: Unit, t: float, h: float) -> Iterator[Finding]:
             f"fmi2LastSuccessfulTime is {reached.value:g} after a discarded step from {t:g} to {t + h:g}",
             "a time within the step",
         )
-    status = unit.call("fmi2GetBooleanStatus", TERMINATED_STATUS, byref(ended), note=" (after fmi2Discard)")
+    status = instance.call("fmi2GetBooleanStatus", TERMINATED_STATUS, byref(ended), note=" (after fmi2Discard)")
     if status > WARNING:
         yield Finding(
             "fmi2GetBooleanStatus",

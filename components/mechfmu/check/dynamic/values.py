@@ -10,18 +10,18 @@ from typing import Any
 from ..findings import Finding, rule
 from . import binding
 from .binding import DISCARD, OK, STATUS, WARNING
-from .model import Value, Var
+from .model import Value, ModelVariable
 from .session import Session
-from .unit import RUNNING, Refused, Unit, array, same
+from .instance import RUNNING, CallFailed, FmuInstance, array, same
 
 TYPES = ("Real", "Integer", "Boolean", "String")
 
 
-def _room(kind: str) -> Any:
+def _output_array(kind: str) -> Any:
     return ({"Real": c_double, "String": c_char_p}.get(kind, c_int) * 1)()
 
 
-def _some(kind: str) -> Any:
+def _input_array(kind: str) -> Any:
     some: dict[str, Value] = {"Real": 0.0, "String": "text"}
     return array(kind, [some.get(kind, 0)])
 
@@ -35,10 +35,10 @@ def setting_values(s: Session) -> Iterator[Finding]:
     """What is set can be read back; what cannot be set in a state (fixed parameters after initialization, outputs) is refused; unknown references and
     references of another type are refused; NULL, no values, values out of range and NaN do no harm."""
     yield from _bad_references(s)
-    yield from _null(s)
+    yield from _null_arguments(s)
     yield from _round_trip(s)
     yield from _not_settable(s)
-    yield from _extreme(s)
+    yield from _invalid_values(s)
 
 
 def _bad_references(s: Session) -> Iterator[Finding]:
@@ -59,12 +59,12 @@ def _bad_references(s: Session) -> Iterator[Finding]:
                 what
                 or f'the value reference of the {foreign.type if foreign else ""} variable "{foreign.name if foreign else ""}"'
             )
-            for verb, values in (("Get", _room(kind)), ("Set", _some(kind))):
+            for verb, values in (("Get", _output_array(kind)), ("Set", _input_array(kind))):
                 name = f"fmi2{verb}{kind}"
                 if not s.library.has(name) or not s.attempt(f"{name} {reference}"):
                     continue
-                unit = s.fresh().to("initialization mode")
-                status = unit.call(name, binding.references([reference]), 1, values, note=f" ({what}, {reference})")
+                instance = s.new_instance().go_to("initialization mode")
+                status = instance.call(name, binding.references([reference]), 1, values, note=f" ({what}, {reference})")
                 if status <= WARNING:
                     yield Finding(
                         name,
@@ -72,39 +72,39 @@ def _bad_references(s: Session) -> Iterator[Finding]:
                         "fmi2Error",
                         line=foreign.line if foreign and reference == foreign.reference else None,
                     )
-                unit.free()
+                instance.free()
 
 
-def _null(s: Session) -> Iterator[Finding]:
+def _null_arguments(s: Session) -> Iterator[Finding]:
     for kind in TYPES:
         v = next((v for v in s.model.variables if v.type == kind), None)
-        for verb, values in (("Get", _room(kind)), ("Set", _some(kind))):
+        for verb, values in (("Get", _output_array(kind)), ("Set", _input_array(kind))):
             name = f"fmi2{verb}{kind}"
             if not s.library.has(name):
                 continue
             if s.attempt(f"{name} nothing"):
-                unit = s.fresh().to("initialization mode")
-                if (status := unit.call(name, None, 0, None, note=" (nvr = 0)")) > WARNING:
+                instance = s.new_instance().go_to("initialization mode")
+                if (status := instance.call(name, None, 0, None, note=" (nvr = 0)")) > WARNING:
                     yield Finding(name, f"it returns {_status(status)} for nvr = 0", "fmi2OK: there is nothing to do")
-                unit.free()
+                instance.free()
             probes: list[tuple[str, tuple[Any, ...]]] = [("no references (vr = NULL)", (None, 1, values))]
             if v is not None:
                 probes.append(("no array for the values (NULL)", (binding.references([v.reference]), 1, None)))
             for what, arguments in probes:
                 if s.attempt(f"{name} {what}"):
-                    unit = s.fresh().to("initialization mode")
-                    if (status := unit.call(name, *arguments, note=f" ({what})")) <= WARNING:
+                    instance = s.new_instance().go_to("initialization mode")
+                    if (status := instance.call(name, *arguments, note=f" ({what})")) <= WARNING:
                         yield Finding(name, f"it returns {_status(status)} for {what}", "fmi2Error", severity="warning")
-                    unit.free()
+                    instance.free()
     if s.attempt("fmi2GetReal without an instance"):
-        status = s.library.call(" (instance = NULL)", "fmi2GetReal", None, binding.references([0]), 1, _room("Real"))
+        status = s.library.call(" (instance = NULL)", "fmi2GetReal", None, binding.references([0]), 1, _output_array("Real"))
         if status <= WARNING:
             yield Finding(
                 "fmi2GetReal", f"it returns {_status(status)} for no instance (NULL)", "fmi2Error", severity="warning"
             )
 
 
-def _near(v: Var) -> Value:
+def _test_value(v: ModelVariable) -> Value:
     """A value that the variable should take: not its start value, if there is another one within its limits."""
     if v.type == "Real":
         start = float(v.start or 0.0)
@@ -121,31 +121,31 @@ def _round_trip(s: Session) -> Iterator[Finding]:
     for v in [v for v in s.model.variables if v.causality in ("parameter", "input") and v.start is not None][:300]:
         if not s.attempt(f"round trip {v.index}"):
             continue
-        unit = s.fresh().to("initialization mode")
-        value = _near(v)
+        instance = s.new_instance().go_to("initialization mode")
+        value = _test_value(v)
         if v.type == "String":
             buffer = create_string_buffer(str(value).encode())
             pointer = (c_char_p * 1)(c_char_p(bytes(buffer.value)))
-            status = unit.call("fmi2SetString", binding.references([v.reference]), 1, pointer)
+            status = instance.call("fmi2SetString", binding.references([v.reference]), 1, pointer)
             pointer[0] = b"overwritten"
         else:
-            status = unit.call(f"fmi2Set{v.type}", binding.references([v.reference]), 1, array(v.type, [value]))
+            status = instance.call(f"fmi2Set{v.type}", binding.references([v.reference]), 1, array(v.type, [value]))
         if status == OK:
             try:
-                (read,) = unit.get([v])
-            except Refused as error:
+                (read,) = instance.get([v])
+            except CallFailed as error:
                 yield Finding(v.where, f"set to {value!r}, then {error}", "the value that was set", line=v.line)
             else:
                 if not same(read, value):
                     yield Finding(
                         v.where, f"set to {value!r}, it reads {read!r}", "the value that was set", line=v.line
                     )
-        unit.free()
+        instance.free()
 
 
 def _not_settable(s: Session) -> Iterator[Finding]:
     """Fixed parameters when running; outputs and calculated or constant variables at any time."""
-    cases: list[tuple[str, list[Var], str]] = []
+    cases: list[tuple[str, list[ModelVariable], str]] = []
     fixed = [v for v in s.model.of("parameter") if v.variability == "fixed"]
     cases.append((RUNNING[s.kind], fixed, "it is a fixed parameter"))
     states = set(s.model.states)
@@ -160,16 +160,16 @@ def _not_settable(s: Session) -> Iterator[Finding]:
         ("initialization mode", constant[:20], "it is constant"),
     ]
     for state, variables, why in cases:
-        accepted: list[Var] = []
+        accepted: list[ModelVariable] = []
         for kind in TYPES:
             for v in [v for v in variables if v.type == kind][:10]:
                 if not s.library.has(f"fmi2Set{kind}") or not s.attempt(f"set {v.index} {state}"):
                     continue
-                unit = s.fresh().to(state)
-                (value,) = unit.get([v])
-                if unit.call(f"fmi2Set{kind}", binding.references([v.reference]), 1, array(kind, [value])) <= WARNING:
+                instance = s.new_instance().go_to(state)
+                (value,) = instance.get([v])
+                if instance.call(f"fmi2Set{kind}", binding.references([v.reference]), 1, array(kind, [value])) <= WARNING:
                     accepted.append(v)
-                unit.free()
+                instance.free()
         if accepted:
             v, rest = accepted[0], f" and {len(accepted) - 1} more" if len(accepted) > 1 else ""
             yield Finding(
@@ -181,7 +181,7 @@ def _not_settable(s: Session) -> Iterator[Finding]:
             )
 
 
-def _extreme(s: Session) -> Iterator[Finding]:
+def _invalid_values(s: Session) -> Iterator[Finding]:
     """Values no model can use: whatever the answer, the FMU survives and goes on to answer."""
     for v in [
         v
@@ -195,15 +195,15 @@ def _extreme(s: Session) -> Iterator[Finding]:
         for what, value in bad:
             if not s.attempt(f"{what} {v.index}"):
                 continue
-            unit = s.fresh().to("initialization mode")
+            instance = s.new_instance().go_to("initialization mode")
             note = f" ({v.name} = {what})"
-            status = unit.call(
+            status = instance.call(
                 f"fmi2Set{v.type}", binding.references([v.reference]), 1, array(v.type, [value]), note=note
             )
             if status <= WARNING:
                 taken.append(what)
-            _live_on(unit, status, note)
-            unit.free()
+            _continue_run(instance, status, note)
+            instance.free()
         if taken:
             yield Finding(
                 v.where,
@@ -214,15 +214,15 @@ def _extreme(s: Session) -> Iterator[Finding]:
             )
 
 
-def _live_on(unit: Unit, status: int, note: str) -> None:
+def _continue_run(instance: FmuInstance, status: int, note: str) -> None:
     """What a careless host does next; only crashes and hangs matter."""
     if status > DISCARD:
         return
     for name in ("fmi2ExitInitializationMode",):
-        if unit.call(name, note=note) > WARNING:
+        if instance.call(name, note=note) > WARNING:
             return
-    if unit.kind == "CoSimulation":
-        unit.call("fmi2DoStep", unit.t, unit.model.step_size, 1, note=note)
+    if instance.kind == "CoSimulation":
+        instance.call("fmi2DoStep", instance.t, instance.model.step_size, 1, note=note)
 
 
 @rule("D8", "start values of XML and binary", "2.2.7")
@@ -231,9 +231,9 @@ def start_values(s: Session) -> Iterator[Finding]:
     started = [
         v for v in s.model.variables if v.start is not None and v.initial != "approx" and v.initial != "calculated"
     ]
-    unit = s.fresh().to("initialization mode")
+    instance = s.new_instance().go_to("initialization mode")
     for v in started:
-        (value,) = unit.get([v])
+        (value,) = instance.get([v])
         start = v.start
         if isinstance(value, float) and isinstance(start, (int, float)):
             equal = math.isclose(value, start, rel_tol=1e-9, abs_tol=1e-300) or same(value, float(start))
@@ -243,4 +243,4 @@ def start_values(s: Session) -> Iterator[Finding]:
             yield Finding(
                 v.where, f"it is {value!r} in the binary", f"{start!r}, its start value in the XML", line=v.line
             )
-    unit.free()
+    instance.free()

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..findings import Finding, Plot, rule
-from .experiments import unlike, willing
+from .experiments import compare_runs, accepted_excitation
 from .session import Session
-from .unit import Refused, Unit, heap_in_use
+from .instance import CallFailed, FmuInstance, heap_in_use
 
 LIVES = 1000
 LEAK = 16.0  # bytes per life on the C heap: less than the smallest thing that can be forgotten
@@ -20,18 +20,18 @@ GROWTH = 2000.0  # bytes per life of the whole process, where the heap cannot be
 
 
 @rule("D7", "reset, several instances, leaks", "2.1.5, 2.1.6")
-def reset_and_lives(s: Session) -> Iterator[Finding]:
+def reset_and_lifecycle(s: Session) -> Iterator[Finding]:
     """After fmi2Reset an instance is like a new one; two instances do not know of each other; a thousand lives do not fill the memory."""
-    drive, variables, steps = willing(s), s.model.everything, s.steps(8)
-    alone = s.fresh().run_state()
-    expected = alone.run(steps, variables, drive)
+    excitation, variables, steps = accepted_excitation(s), s.model.everything, s.steps(8)
+    alone = s.new_instance().enter_run_state()
+    expected = alone.run(steps, variables, excitation)
     alone.free()
     if s.attempt("reset"):
-        unit = s.fresh()
-        _stir(s, unit)
-        unit.reset()
-        again = unit.run_state().run(steps, variables, drive)
-        yield from unlike(
+        instance = s.new_instance()
+        _stir(s, instance)
+        instance.reset()
+        again = instance.enter_run_state().run(steps, variables, excitation)
+        yield from compare_runs(
             s,
             variables,
             expected,
@@ -39,48 +39,48 @@ def reset_and_lives(s: Session) -> Iterator[Finding]:
             "after fmi2Reset it differs from a new instance",
             ("new instance", "after fmi2Reset"),
         )
-        unit.free()
+        instance.free()
     if not s.model.flag(s.kind, "canBeInstantiatedOnlyOncePerProcess") and s.attempt("two instances"):
-        unit, other = s.fresh(), s.fresh()
+        instance, other = s.new_instance(), s.new_instance()
         _stir(s, other)
-        unit.run_state()
-        rows = [unit.get(variables)]
+        instance.enter_run_state()
+        rows = [instance.get(variables)]
         for h in steps:
-            if drive:
-                unit.set(dict(drive(unit.t)))
-            unit.advance(h)
+            if excitation:
+                instance.set(dict(excitation(instance.t)))
+            instance.advance(h)
             _walk(other, h)
-            rows.append(unit.get(variables))
-        yield from unlike(
+            rows.append(instance.get(variables))
+        yield from compare_runs(
             s, variables, expected, rows, "with a second instance beside it it differs", ("alone", "beside another")
         )
-        unit.free()
+        instance.free()
         other.free()
     if s.attempt("many lives"):
         yield from _leaks(s)
 
 
-def _stir(s: Session, unit: Unit) -> None:
+def _stir(s: Session, instance: FmuInstance) -> None:
     """Makes an instance as different from a new one as it can be: another parameter, other inputs, some steps."""
     for v in s.model.of("parameter", types=("Real",)):
         value = float(v.start or 0.0) + 0.01 * v.scale
         if v.inside(value) and isinstance(v.start, float):
             try:
-                unit.set({v: value})
-            except Refused:
-                unit.reset()
+                instance.set({v: value})
+            except CallFailed:
+                instance.reset()
                 continue
             break
     try:
-        unit.run_state()
-        unit.run(s.steps(5), (), s.drive(0.2))
-    except Refused:
-        unit.reset()
+        instance.enter_run_state()
+        instance.run(s.steps(5), (), s.excitation(0.2))
+    except CallFailed:
+        instance.reset()
 
 
-def _walk(unit: Unit, h: float) -> None:
-    with contextlib.suppress(Refused):  # it has been stirred; only its neighbour is looked at
-        unit.advance(h)
+def _walk(instance: FmuInstance, h: float) -> None:
+    with contextlib.suppress(CallFailed):  # it has been stirred; only its neighbour is looked at
+        instance.advance(h)
 
 
 def _resident() -> int | None:
@@ -92,15 +92,15 @@ def _resident() -> int | None:
 def _leaks(s: Session) -> Iterator[Finding]:
     lives, marks = 0, []
     s.free_all()
-    while lives < LIVES and not s.late(0.6):
+    while lives < LIVES and not s.time_used(0.6):
         if lives % 50 == 0:
             s.log.clear()
             gc.collect()
             marks.append((lives, heap_in_use(), _resident()))
-        unit = s.fresh().run_state()
+        instance = s.new_instance().enter_run_state()
         if lives % 10 == 0:
-            unit.run(s.steps(1), ())
-        unit.free()
+            instance.run(s.steps(1), ())
+        instance.free()
         lives += 1
     gc.collect()
     marks.append((lives, heap_in_use(), _resident()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import binding
 from .binding import DISCARD, STATUS, WARNING
-from .model import Value, Var
+from .model import Value, ModelVariable
 
 if TYPE_CHECKING:
     from .session import Session
@@ -29,10 +29,10 @@ STATES_OF = {
 }
 RUNNING = {"CoSimulation": STEP_COMPLETE, "ModelExchange": CONTINUOUS_TIME}
 
-Drive = Callable[[float], dict[Var, float]]
+Excitation = Callable[[float], dict[ModelVariable, float]]
 
 
-class Refused(Exception):
+class CallFailed(Exception):
     """A legal call that did not succeed."""
 
     def __init__(self, function: str, status: int, state: str, said: str):
@@ -42,8 +42,8 @@ class Refused(Exception):
         self.function, self.status, self.state = function, status, state
 
 
-class Unit:
-    """An instance. `call` makes any call; the rest is what a host does, and raises Refused when that does not work."""
+class FmuInstance:
+    """An instance. `call` makes any call; the rest is what a host does, and raises CallFailed when that does not work."""
 
     def __init__(self, session: Session, component: int, kind: str, keep: Any):
         self.session, self.component, self.kind = session, component, kind
@@ -58,16 +58,16 @@ class Unit:
         """The status of any function."""
         return self.session.library.call(note or f" ({self.state})", name, c_void_p(self.component), *arguments)
 
-    def must(self, name: str, *arguments: Any) -> None:
+    def call_checked(self, name: str, *arguments: Any) -> None:
         status = self.call(name, *arguments)
         if status not in (0, WARNING):
-            raise Refused(name, status, self.state, self.session.said())
+            raise CallFailed(name, status, self.state, self.session.last_message())
 
     # --- life -----------------------------------------------------------------------------------------------------------
 
-    def setup(self, stop: float | None = None) -> Unit:
+    def setup(self, stop: float | None = None) -> FmuInstance:
         tolerance = self.tolerance
-        self.must(
+        self.call_checked(
             "fmi2SetupExperiment",
             int(tolerance is not None),
             tolerance or 0.0,
@@ -77,17 +77,17 @@ class Unit:
         )
         return self
 
-    def enter(self) -> Unit:
-        self.must("fmi2EnterInitializationMode")
+    def enter(self) -> FmuInstance:
+        self.call_checked("fmi2EnterInitializationMode")
         self.state = INITIALIZATION
         return self
 
-    def exit(self) -> Unit:
-        self.must("fmi2ExitInitializationMode")
+    def exit(self) -> FmuInstance:
+        self.call_checked("fmi2ExitInitializationMode")
         self.state = STEP_COMPLETE if self.kind == "CoSimulation" else EVENT_MODE
         return self
 
-    def to(self, state: str) -> Unit:
+    def go_to(self, state: str) -> FmuInstance:
         """From instantiated on to a later state."""
         path = STATES_OF[self.kind]
         for step in path[path.index(self.state) + 1 : path.index(state) + 1]:
@@ -98,15 +98,15 @@ class Unit:
             elif step == CONTINUOUS_TIME:
                 self.iterate_events()
             else:
-                self.must("fmi2Terminate")
+                self.call_checked("fmi2Terminate")
                 self.state = TERMINATED
         return self
 
-    def run_state(self) -> Unit:
-        return self.to(RUNNING[self.kind])
+    def enter_run_state(self) -> FmuInstance:
+        return self.go_to(RUNNING[self.kind])
 
     def reset(self) -> None:
-        self.must("fmi2Reset")
+        self.call_checked("fmi2Reset")
         self.state, self.t = INSTANTIATED, self.model.start_time
 
     def free(self) -> None:
@@ -115,14 +115,14 @@ class Unit:
 
     # --- values ---------------------------------------------------------------------------------------------------------
 
-    def get(self, variables: Sequence[Var]) -> list[Value]:
+    def get(self, variables: Sequence[ModelVariable]) -> list[Value]:
         found: dict[int, Value] = {}
         for kind in ("Real", "Integer", "Boolean", "String"):
             group = [v for v in variables if v.type == kind]
             if not group:
                 continue
             values: Any = ({"Real": c_double, "String": c_char_p}.get(kind, c_int) * len(group))()
-            self.must(f"fmi2Get{kind}", binding.references([v.reference for v in group]), len(group), values)
+            self.call_checked(f"fmi2Get{kind}", binding.references([v.reference for v in group]), len(group), values)
             for v, value in zip(group, values, strict=True):
                 found[v.index] = (
                     (value or b"").decode(errors="replace")
@@ -133,15 +133,15 @@ class Unit:
                 )
         return [found[v.index] for v in variables]
 
-    def numbers(self, variables: Sequence[Var]) -> list[float]:
+    def numbers(self, variables: Sequence[ModelVariable]) -> list[float]:
         """Values of variables that are not strings."""
         return [float(v) for v in self.get(variables)]
 
-    def set(self, values: dict[Var, Value]) -> None:
+    def set(self, values: dict[ModelVariable, Value]) -> None:
         for kind in ("Real", "Integer", "Boolean", "String"):
             group = [(v, value) for v, value in values.items() if v.type == kind]
             if group:
-                self.must(
+                self.call_checked(
                     f"fmi2Set{kind}",
                     binding.references([v.reference for v, _ in group]),
                     len(group),
@@ -151,7 +151,7 @@ class Unit:
     # --- Co-Simulation ----------------------------------------------------------------------------------------------------
 
     def step(self, h: float) -> None:
-        self.must("fmi2DoStep", self.t, h, 1)
+        self.call_checked("fmi2DoStep", self.t, h, 1)
         self.t += h
 
     # --- Model Exchange ---------------------------------------------------------------------------------------------------
@@ -160,24 +160,24 @@ class Unit:
         """In event mode: until nothing changes, then on to continuous time."""
         info = binding.EventInfo()
         for _ in range(100):
-            self.must("fmi2NewDiscreteStates", byref(info))
+            self.call_checked("fmi2NewDiscreteStates", byref(info))
             if info.terminateSimulation:
-                raise Ended
+                raise SimulationTerminated
             if not info.newDiscreteStatesNeeded:
                 break
         self.next_event = info.nextEventTime if info.nextEventTimeDefined else None
-        self.must("fmi2EnterContinuousTimeMode")
+        self.call_checked("fmi2EnterContinuousTimeMode")
         self.state = CONTINUOUS_TIME
 
     def event(self) -> None:
-        self.must("fmi2EnterEventMode")
+        self.call_checked("fmi2EnterEventMode")
         self.state = EVENT_MODE
         self.iterate_events()
 
     def states(self) -> list[float]:
         return self._vector("fmi2GetContinuousStates", len(self.model.states))
 
-    def rates(self) -> list[float]:
+    def derivatives(self) -> list[float]:
         return self._vector("fmi2GetDerivatives", len(self.model.states))
 
     def indicators(self) -> list[float]:
@@ -185,14 +185,14 @@ class Unit:
 
     def _vector(self, name: str, n: int) -> list[float]:
         values = (c_double * n)()
-        self.must(name, values, n)
+        self.call_checked(name, values, n)
         return list(values)
 
-    def put(self, t: float, x: Sequence[float]) -> None:
+    def set_time_and_states(self, t: float, x: Sequence[float]) -> None:
         self.t = t
-        self.must("fmi2SetTime", t)
+        self.call_checked("fmi2SetTime", t)
         if x:
-            self.must("fmi2SetContinuousStates", binding.reals(x), len(x))
+            self.call_checked("fmi2SetContinuousStates", binding.reals(x), len(x))
 
     # --- either -----------------------------------------------------------------------------------------------------------
 
@@ -206,19 +206,19 @@ class Unit:
             integrate(self, self.t + h, substeps)
 
     def run(
-        self, steps: Iterable[float], variables: Sequence[Var], drive: Drive | None = None, substeps: int = 1
+        self, steps: Iterable[float], variables: Sequence[ModelVariable], excitation: Excitation | None = None, substeps: int = 1
     ) -> list[list[Value]]:
         """The variables before the first and after every step."""
         rows = [self.get(variables)]
         for h in steps:
-            if drive:
-                self.set(dict(drive(self.t)))
+            if excitation:
+                self.set(dict(excitation(self.t)))
             self.advance(h, substeps)
             rows.append(self.get(variables))
         return rows
 
 
-class Ended(Exception):
+class SimulationTerminated(Exception):
     """The FMU has asked for the end of the simulation."""
 
 
@@ -234,8 +234,8 @@ def same(a: Value, b: Value) -> bool:
     return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
 
 
-def discarded(unit: Unit, status: int) -> bool:
-    return status == DISCARD and unit.kind == "CoSimulation"
+def discarded(instance: FmuInstance, status: int) -> bool:
+    return status == DISCARD and instance.kind == "CoSimulation"
 
 
 def heap_in_use() -> int | None:
