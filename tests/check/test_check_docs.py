@@ -29,7 +29,8 @@ def no_binary(files: dict[str, bytes]) -> None:
 
 
 def test_three_lines_make_tests_of_the_rules(tmp_path: Path) -> None:
-    """With the lines of the page, for an FMU with one defect and no binary: one rule fails, the other static ones pass, the dynamic ones are skipped."""
+    """With the lines of the page, for an FMU with one defect and no binary: one rule fails, the other
+    static ones pass, the dynamic ones are skipped."""
     defect = next(d for d in DEFECTS if (d.rule, d.name) == ("S11", "stop"))
     fmu = write_fmu(tmp_path, Defect("S11", "stop", "", xml=defect.xml, change=no_binary))
     (lines,) = re.findall(r"```python\n(def test_compliance.*?)```", PAGE.read_text(encoding="utf-8"), re.S)

@@ -1,4 +1,5 @@
-"""Random model descriptions, archives and calls, from seeds: the checker never crashes, hangs or leaves files behind."""
+"""Random model descriptions, archives and calls, from seeds: the checker never
+crashes, hangs or leaves files behind."""
 
 from __future__ import annotations
 

@@ -76,7 +76,8 @@ def test_memory_is_limited(folder: Path) -> None:
 
 
 def test_the_fmu_s_process_knows_nothing_of_us() -> None:
-    """FMUs that bring Python along share the interpreter of the process: no module of ours, nor NumPy, may be there before them."""
+    """FMUs that bring Python along share the interpreter of the process: no module of
+    ours, nor NumPy, may be there before them."""
     code = f"""
 import importlib, importlib.util, sys
 spec = importlib.util.spec_from_file_location("child", {child.__file__!r})

@@ -44,7 +44,8 @@ def pythonfmu(slave: str, folder: Path) -> Path:
     ],
 )
 def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str], tmp_path: Path) -> None:
-    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are missing: all that the notes on pythonfmu say."""
+    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are
+    missing: all that the notes on pythonfmu say."""
     file = pythonfmu(slave, tmp_path)
     report = check_fmu(file, Options(only=("S",)))
     found = {r: [f for f in report.counted if f.rule == r] for r in caught(report)}
@@ -57,7 +58,8 @@ def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str]
 
 
 def test_where_fmpy_and_we_disagree_about_pythonfmu(tmp_path: Path) -> None:
-    """FMPy finds the continuous Integers and the missing initial unknowns, too, but not the date, and nothing that needs the binary."""
+    """FMPy finds the continuous Integers and the missing initial unknowns, too, but not the
+    date, and nothing that needs the binary."""
     file = pythonfmu("pythonslave", tmp_path)
     theirs = "\n".join(validate_fmu(str(file)))
     assert "continuous" in theirs and "InitialUnknowns" in theirs and "generationDateAndTime" not in theirs
@@ -112,6 +114,7 @@ FMPY_FINDS_NOTHING = {
     "defect", [d for d in DEFECTS if (d.rule, d.name) in FMPY_FINDS_NOTHING], ids=lambda d: f"{d.rule}-{d.name}"
 )
 def test_what_fmpy_misses(defect, tmp_path: Path) -> None:
-    """The documentation says that FMPy's validation misses these; when it learns to find one, the documentation must learn it, too."""
+    """The documentation says that FMPy's validation misses these; when it learns to find
+    one, the documentation must learn it, too."""
     assert caught(check_defect(tmp_path, defect, only=("S",))) == {defect.rule}
     assert validate_fmu(str(write_fmu(tmp_path, defect))) == []

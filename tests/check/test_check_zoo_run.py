@@ -1,4 +1,5 @@
-"""The rules about steps, states of the FMU, equations and results (D5-D12) catch what breaks them, and no other rule does; clean FMUs pass."""
+"""The rules about steps, states of the FMU, equations and results (D5-D12) catch what breaks
+them, and no other rule does; clean FMUs pass."""
 
 from __future__ import annotations
 

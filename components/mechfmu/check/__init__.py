@@ -10,7 +10,7 @@ isolation    one process per dynamic rule
 checker      all rules, one report
 report       terminal, JSON, JUnit, HTML
 
-This package is independent of the rest of mechfmu: it imports nothing from it (tests/project/test_layers.py). `findings`
-and `dynamic` use only the standard library, because they are loaded into the process that runs the FMU, where an FMU with
-Python code must not find our modules.
+This package is independent of the rest of mechfmu: it imports nothing from it (tests/project/test_layers.py).
+`findings` and `dynamic` use only the standard library, because they are loaded into the process that runs the
+FMU, where an FMU with Python code must not find our modules.
 """

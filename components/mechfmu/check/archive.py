@@ -21,7 +21,14 @@ RATIO_LIMIT = 250  # unpacked over packed; deflate of real files stays far below
 RATIO_FREE_BYTES = 10_000_000  # a file up to this size may have any ratio
 CHUNK = 1 << 20
 UNPACK_ERRORS = (
-    zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, IndexError
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    IndexError,
 )
 
 

@@ -17,8 +17,9 @@ from typing import Any
 from .archive import Archive, unpack
 from .description import Description, read_description
 from .dynamic import RULES as DYNAMIC
+from .dynamic.loading import LIFECYCLE
 from .findings import KINDS, SEVERITIES, Finding, Rule
-from .isolation import LIFECYCLE, Limits, Outcome, run_rule
+from .isolation import Limits, Outcome, run_rule
 from .model_data import host_platform, model_data
 from .static import RULES as STATIC
 from .static.unpacked import UnpackedFmu
@@ -251,9 +252,7 @@ Run = Callable[[str, str], Outcome]
 Record = Callable[[str, Outcome], None]
 
 
-def _jobs(
-    results: list[RuleResult], model: dict[str, Any], run: Run, record: Record
-) -> list[tuple[RuleResult, str]]:
+def _jobs(results: list[RuleResult], model: dict[str, Any], run: Run, record: Record) -> list[tuple[RuleResult, str]]:
     """The rules to be run, each with its kind of FMU; the others are marked as skipped."""
     kinds = list(model["interfaces"])
     jobs: list[tuple[RuleResult, str]] = []

@@ -1,4 +1,5 @@
-"""Runs each dynamic rule in a separate process, so that a crash or a hang of the FMU is a finding and the check goes on."""
+"""Runs each dynamic rule in a separate process, so that a crash or a hang of the
+FMU is a finding and the check goes on."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def run_rule(rule: str, kind: str, model: dict[str, Any], fmu: Path, scratch: Pa
     for _ in range(MAX_PROCESSES):
         with tempfile.TemporaryDirectory(prefix="job_", dir=scratch, ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            job = dict(rule=rule, kind=kind, model=model, fmu=str(fmu), done=done, file_size=FILE_SIZE, **asdict(limits))
+            job = dict(
+                rule=rule, kind=kind, model=model, fmu=str(fmu), done=done, file_size=FILE_SIZE, **asdict(limits)
+            )
             job["logger_proxy"] = _logger_proxy()
             (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
             status = _run(folder, limits.seconds)

@@ -13,7 +13,7 @@ from typing import Any
 
 from .archive import Archive
 from .description import Description, ScalarVariable, integer, truth
-from .dynamic.model import UnknownDependencies, Value, ModelVariable
+from .dynamic.model import ModelVariable, UnknownDependencies, Value
 
 REFERENCE_BYTES = 20_000_000  # largest CSV file that is read
 REFERENCE_ROWS = 2000

@@ -3,7 +3,8 @@
     def test_compliance(fmi_rule):
         fmi_rule.check("out/MyModel.fmu")
 
-To load this plugin, run `pytest -p mechfmu.check.pytest_plugin`, or put this line into the conftest.py of the root folder:
+To load this plugin, run `pytest -p mechfmu.check.pytest_plugin`, or put this
+line into the conftest.py of the root folder:
 
     pytest_plugins = ["mechfmu.check.pytest_plugin"]
 """

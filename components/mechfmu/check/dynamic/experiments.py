@@ -1,4 +1,4 @@
-"""What several rules do with an FMU: move it, and compare two runs."""
+"""Steps that several rules share: exciting the FMU through its inputs, and comparing two runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from ..findings import Finding, Plot
 from .compare import first_difference, floats
-from .model import Value, ModelVariable
+from .instance import CallFailed, Excitation
+from .model import ModelVariable, Value
 from .session import Session
-from .instance import Excitation, CallFailed
 
 
 def accepted_excitation(s: Session, amplitude: float = 0.05) -> Excitation | None:
-    """Moving inputs, if the FMU takes them for some steps."""
+    """The session's excitation, or None if the FMU does not run with it for a few steps."""
     excitation = s.excitation(amplitude)
     if excitation is None:
         return None
@@ -30,28 +30,20 @@ def accepted_excitation(s: Session, amplitude: float = 0.05) -> Excitation | Non
 def compare_runs(
     s: Session,
     variables: Sequence[ModelVariable],
-    a: list[list[Value]],
-    b: list[list[Value]],
+    expected: list[list[Value]],
+    found: list[list[Value]],
     problem: str,
-    names: tuple[str, str],
+    labels: tuple[str, str],
 ) -> Iterator[Finding]:
-    """A finding when two runs are not the same to the last bit."""
-    at = first_difference(a, b)
-    if at is None:
+    """A finding if two runs are not bit-identical."""
+    difference = first_difference(expected, found)
+    if difference is None:
         return
-    row, column = at
-    v = variables[column]
-    t = tuple(s.model.start_time + i * s.model.step_size for i in range(len(a)))
-    plot = (
-        Plot(v.name, t, {names[0]: floats(a, column), names[1]: floats(b, column)})
-        if len(a) > 1 and v.type != "String"
-        else None
-    )
+    row, column = difference
+    v, plot = variables[column], None
+    if len(expected) > 1 and v.type != "String":
+        t = tuple(s.model.start_time + i * s.model.step_size for i in range(len(expected)))
+        plot = Plot(v.name, t, {labels[0]: floats(expected, column), labels[1]: floats(found, column)})
     after = "at once" if row == 0 else f"after {row} steps"
-    yield Finding(
-        v.where,
-        f"{problem}: {after} it is {b[row][column]!r}, not {a[row][column]!r}",
-        "the same bits",
-        line=v.line,
-        plot=plot,
-    )
+    text = f"{problem}: {after} it is {found[row][column]!r}, not {expected[row][column]!r}"
+    yield Finding(v.where, text, "the same bits", line=v.line, plot=plot)

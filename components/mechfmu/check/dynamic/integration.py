@@ -1,7 +1,7 @@
-"""Integration of a Model Exchange instance: the classical Runge-Kutta method with fixed steps, and events located by bisection.
+"""Integration of a Model Exchange instance: classical Runge-Kutta with fixed steps, events located by bisection.
 
-It has to be right, simple and repeatable; speed and stiff models are no aim. Whether it is accurate enough for a comparison is seen
-from a second run with half the step.
+It is meant to be simple and repeatable, not fast or suited to stiff models. A second run with half the
+step shows whether it is accurate enough for a comparison.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BISECTIONS = 30
 
 
 def integrate(instance: FmuInstance, end: float, substeps: int) -> None:
-    """From the instance's time to `end`."""
+    """Integrate from the instance's time to `end`."""
     needs_completed = not instance.model.flag("ModelExchange", "completedIntegratorStepNotNeeded")
     h = (end - instance.t) / substeps
     while instance.t < end - 1e-9 * abs(h):
@@ -44,23 +44,24 @@ def integrate(instance: FmuInstance, end: float, substeps: int) -> None:
 
 
 def rk4(instance: FmuInstance, t: float, x: list[float], h: float) -> None:
-    """One step of size h from (t, x); the instance is left at its end."""
+    """One step of size h from (t, x). Afterwards the instance is at (t + h, x(t + h))."""
     if h <= 0 or not x:
         instance.set_time_and_states(t + h, x)
         return
 
-    def rates(s: float, k: list[float]) -> list[float]:
+    def stage(s: float, k: list[float]) -> list[float]:
         instance.set_time_and_states(t + s, [xi + s * ki for xi, ki in zip(x, k, strict=True)])
         return instance.derivatives()
 
     instance.set_time_and_states(t, x)
     k1 = instance.derivatives()
-    k2 = rates(0.5 * h, k1)
-    k3 = rates(0.5 * h, k2)
-    k4 = rates(h, k3)
-    instance.set_time_and_states(t + h, [xi + h / 6 * (a + 2 * b + 2 * c + d) for xi, a, b, c, d in zip(x, k1, k2, k3, k4, strict=True)])
+    k2 = stage(0.5 * h, k1)
+    k3 = stage(0.5 * h, k2)
+    k4 = stage(h, k3)
+    end = [xi + h / 6 * (a + 2 * b + 2 * c + d) for xi, a, b, c, d in zip(x, k1, k2, k3, k4, strict=True)]
+    instance.set_time_and_states(t + h, end)
 
 
 def _changed(before: list[float], after: list[float]) -> bool:
-    """An event indicator has changed its domain, z > 0 or z <= 0."""
+    """Whether an event indicator has changed its domain, z > 0 or z <= 0."""
     return any((a > 0) != (b > 0) for a, b in zip(before, after, strict=True))

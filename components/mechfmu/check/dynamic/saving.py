@@ -1,4 +1,4 @@
-"""D6: the state of the FMU."""
+"""D6: saving and restoring the FMU state."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from ctypes import byref, c_size_t, c_void_p
 
 from ..findings import Finding, rule
 from .binding import STATUS, WARNING
-from .experiments import compare_runs, accepted_excitation
+from .experiments import accepted_excitation, compare_runs
+from .instance import INITIALIZATION, CallFailed, FmuInstance
 from .session import Session
-from .instance import CallFailed, FmuInstance
 
-Saved = tuple[c_void_p, float, str, float | None]
+SavedState = tuple[c_void_p, float, str, float | None]  # FMU state; time, state and next event of the instance
 
 
-def save(instance: FmuInstance) -> Saved:
+def save(instance: FmuInstance) -> SavedState:
     handle = c_void_p()
     instance.call_checked("fmi2GetFMUstate", byref(handle))
     return handle, instance.t, instance.state, instance.next_event
 
 
-def restore(instance: FmuInstance, saved: Saved) -> None:
+def restore(instance: FmuInstance, saved: SavedState) -> None:
     instance.call_checked("fmi2SetFMUstate", saved[0])
     _, instance.t, instance.state, instance.next_event = saved
 
 
 @rule("D6", "saved states of the FMU", "2.1.8")
 def fmu_state(s: Session) -> Iterator[Finding]:
-    """A restored state repeats the simulation to the last bit, also when several states are kept, and serialized into a second instance; freeing a
-    NULL state is ignored."""
+    """From a restored state, the simulation repeats bit for bit, also with several saved states and after serialization
+    into a second instance; freeing a NULL state is ignored."""
     if not s.model.flag(s.kind, "canGetAndSetFMUstate"):
         return
     try:
@@ -44,9 +44,8 @@ def fmu_state(s: Session) -> Iterator[Finding]:
         if s.attempt("freeing"):
             yield from _freeing(s)
     except CallFailed as error:
-        yield Finding(
-            error.function, f"{error} ({error.state})", "fmi2OK: the FMU can get and set its state", severity="error"
-        )
+        expected = "fmi2OK: the FMU can get and set its state"
+        yield Finding(error.function, f"{error} ({error.state})", expected, severity="error")
 
 
 def _replay(s: Session) -> Iterator[Finding]:
@@ -57,22 +56,23 @@ def _replay(s: Session) -> Iterator[Finding]:
     first = instance.run(steps, variables, excitation)
     restore(instance, saved)
     again = instance.run(steps, variables, excitation)
-    yield from compare_runs(s, variables, first, again, "a replay from a restored state differs", ("first run", "replay"))
+    problem, labels = "a replay from a restored state differs", ("first run", "replay")
+    yield from compare_runs(s, variables, first, again, problem, labels)
     instance.free()
 
 
 def _initialization(s: Session) -> Iterator[Finding]:
-    """A state that was saved in initialization mode brings the instance back there."""
-    instance = s.new_instance().go_to("initialization mode")
+    """A state that was saved in initialization mode restores this mode."""
+    variables = s.model.everything
+    instance = s.new_instance().go_to(INITIALIZATION)
     saved = save(instance)
-    first = [instance.get(s.model.everything)]
+    first = [instance.get(variables)]
     instance.enter_run_state()
     instance.run(s.steps(3), ())
     restore(instance, saved)
-    again = [instance.get(s.model.everything)]
-    yield from compare_runs(
-        s, s.model.everything, first, again, "a state of initialization mode is not restored", ("saved", "restored")
-    )
+    again = [instance.get(variables)]
+    problem = "a state of initialization mode is not restored"
+    yield from compare_runs(s, variables, first, again, problem, ("saved", "restored"))
     instance.enter_run_state()
     instance.free()
 
@@ -85,37 +85,21 @@ def _nested(s: Session) -> Iterator[Finding]:
         instance.run(steps, (), excitation)
         states.append(save(instance))
         values.append(instance.get(variables))
+
+    def compare(i: int, problem: str) -> Iterator[Finding]:
+        found = [instance.get(variables)]
+        return compare_runs(s, variables, [values[i]], found, problem, ("saved", "restored"))
+
     for i in (1, 0, 2, 0):
         restore(instance, states[i])
-        yield from compare_runs(
-            s,
-            variables,
-            [values[i]],
-            [instance.get(variables)],
-            f"state {i + 1} of 3 kept at once is not restored",
-            ("saved", "restored"),
-        )
+        yield from compare(i, f"state {i + 1} of 3 saved ones is not restored")
     instance.call_checked("fmi2FreeFMUstate", byref(states[0][0]))
     restore(instance, states[2])
-    yield from compare_runs(
-        s,
-        variables,
-        [values[2]],
-        [instance.get(variables)],
-        "a state is lost when another one is freed",
-        ("saved", "restored"),
-    )
-    instance.call_checked("fmi2GetFMUstate", byref(states[1][0]))  # a handle may be used again
+    yield from compare(2, "a state is lost when another one is freed")
+    instance.call_checked("fmi2GetFMUstate", byref(states[1][0]))  # a handle may be reused
     instance.run(steps, (), excitation)
     instance.call_checked("fmi2SetFMUstate", states[1][0])
-    yield from compare_runs(
-        s,
-        variables,
-        [values[2]],
-        [instance.get(variables)],
-        "a state saved into a used handle is not restored",
-        ("saved", "restored"),
-    )
+    yield from compare(2, "a state saved into a used handle is not restored")
     instance.free()
 
 
@@ -127,7 +111,7 @@ def _serialized(s: Session) -> Iterator[Finding]:
     size = c_size_t(0)
     instance.call_checked("fmi2SerializedFMUstateSize", saved[0], byref(size))
     if not 0 < size.value < 1 << 31:
-        yield Finding("fmi2SerializedFMUstateSize", f"it says {size.value}", "a number of bytes")
+        yield Finding("fmi2SerializedFMUstateSize", f"the size is {size.value}", "a number of bytes")
         return
     data = ctypes.create_string_buffer(size.value)
     instance.call_checked("fmi2SerializeFMUstate", saved[0], ctypes.cast(data, c_void_p), size.value)
@@ -139,31 +123,21 @@ def _serialized(s: Session) -> Iterator[Finding]:
     other.call_checked("fmi2DeSerializeFMUstate", ctypes.cast(data, c_void_p), size.value, byref(handle))
     restore(other, (handle, *saved[1:]))
     again = other.run(steps, variables, excitation)
-    yield from compare_runs(
-        s,
-        variables,
-        first,
-        again,
-        "a replay from a serialized state in a second instance differs",
-        ("first instance", "second instance"),
-    )
+    problem = "a replay from a serialized state in a second instance differs"
+    yield from compare_runs(s, variables, first, again, problem, ("first instance", "second instance"))
     other.call_checked("fmi2FreeFMUstate", byref(handle))
     other.free()
 
 
 def _freeing(s: Session) -> Iterator[Finding]:
     instance = s.new_instance().enter_run_state()
-    nothing = c_void_p()
-    status = instance.call("fmi2FreeFMUstate", byref(nothing), note=" (a NULL state)")
+    null = c_void_p()
+    status = instance.call("fmi2FreeFMUstate", byref(null), note=" (a NULL state)")
     if status > WARNING:
         yield Finding("fmi2FreeFMUstate", f"it returns {STATUS[status]} for a NULL state", "fmi2OK: it is ignored")
     handle = save(instance)[0]
     instance.call_checked("fmi2FreeFMUstate", byref(handle))
     if handle.value:
-        yield Finding(
-            "fmi2FreeFMUstate",
-            "it leaves the pointer to the freed state",
-            "a NULL pointer in its argument",
-            severity="warning",
-        )
+        problem, expected = "it does not reset the pointer to the freed state", "a NULL pointer in its argument"
+        yield Finding("fmi2FreeFMUstate", problem, expected, severity="warning")
     instance.free()

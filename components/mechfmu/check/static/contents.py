@@ -32,9 +32,9 @@ COMPILE_SECONDS = 120
 
 @rule("S1", "archive and its contents", "2.3")
 def archive_contents(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """The zip file is intact and safe to unpack: no backslashes, absolute or parent paths, links, zip bombs. It contains
-    modelDescription.xml and, for every platform in binaries/, a library named modelIdentifier, or else sources;
-    documentation/ contains index.html."""
+    """The zip file is intact and safe to unpack: no backslashes, absolute or parent paths, links, zip bombs.
+    It contains modelDescription.xml and, for every platform in binaries/, a library named modelIdentifier, or
+    else sources; documentation/ contains index.html."""
     archive = fmu.archive
     yield from archive.problems
     if "modelDescription.xml" not in archive.names:

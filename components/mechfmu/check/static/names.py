@@ -31,8 +31,8 @@ def _repeated(elements: Iterable[Any], what: str, where: str, attribute: str = "
 
 @rule("S4", "unique names", "2.2")
 def unique_names(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Names are unique: variables, types, units, display units of a unit, items of an enumeration, log categories, vendor
-    tools, source files; no type has the name of a variable."""
+    """Names are unique: variables, types, units, display units of a unit, items of an enumeration, log categories,
+    vendor tools, source files; no type has the name of a variable."""
     d = fmu.description
     yield from _repeated(d.all("ModelVariables/ScalarVariable"), "variable", "among the variables")
     yield from _repeated(d.all("TypeDefinitions/SimpleType"), "type", "among the types")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..description import Description, Unknown, ScalarVariable
+from ..description import Description, ScalarVariable, Unknown
 from ..findings import Finding, rule
 from .unpacked import UnpackedFmu
 
@@ -13,9 +13,9 @@ KINDS_OF_DEPENDENCY = ("dependent", "constant", "fixed", "tunable", "discrete")
 
 @rule("S10", "model structure", "2.2.8")
 def model_structure(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Outputs lists all outputs; Derivatives are derivatives of Real variables; InitialUnknowns is exactly the required
-    set, ascending; indices are in range; dependencies are ascending knowns; dependenciesKind has one legal kind for each
-    of them."""
+    """Outputs lists all outputs; Derivatives are derivatives of Real variables; InitialUnknowns is
+    exactly the required set, ascending; indices are in range; dependencies are ascending knowns;
+    dependenciesKind has one legal kind for each of them."""
     d = fmu.description
     structure = next(iter(d.all("ModelStructure")), None)
     if structure is None:

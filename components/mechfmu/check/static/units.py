@@ -11,8 +11,8 @@ from .unpacked import UnpackedFmu
 
 @rule("S8", "units and types", "2.2.2, 2.2.3")
 def units_and_types(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Every unit in use is declared; a displayUnit needs a unit and belongs to it; factors are not 0; every declaredType
-    exists and has the variable's type."""
+    """Every unit in use is declared; a displayUnit needs a unit and belongs to it; factors are not 0; every
+    declaredType exists and has the variable's type."""
     d = fmu.description
     for unit in d.all("UnitDefinitions/Unit"):
         for element in (*unit.findall("BaseUnit"), *unit.findall("DisplayUnit")):

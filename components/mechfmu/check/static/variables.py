@@ -37,9 +37,9 @@ def initial_table(fmu: UnpackedFmu) -> Iterator[Finding]:
 
 @rule("S7", "start values and limits", "2.2.7")
 def start_values(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """A start value is given where it is required (initial exact or approx, input, parameter, constant) and not where it
-    is forbidden (initial calculated, independent); min <= start <= max, with the limits of the declared type where the
-    variable has none."""
+    """A start value is given where it is required (initial exact or approx, input, parameter, constant)
+    and not where it is forbidden (initial calculated, independent); min <= start <= max, with the limits
+    of the declared type where the variable has none."""
     for name, simple in fmu.description.types.items():
         low, high = number(simple.get("min")), number(simple.get("max"))
         if low is not None and high is not None and low > high:
@@ -94,8 +94,9 @@ def _item(fmu: UnpackedFmu, v: ScalarVariable) -> Iterator[Finding]:
 
 @rule("S9", "aliases", "2.2.7")
 def aliases(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Of the variables with the same value reference, at most one can be set and at most one has a start value; either all
-    or none are constant, and constants are equal; they have the same unit; the independent variable has no alias."""
+    """Of the variables with the same value reference, at most one can be set and at most one has
+    a start value; either all or none are constant, and constants are equal; they have the same
+    unit; the independent variable has no alias."""
     sets: dict[tuple[str, int], list[ScalarVariable]] = defaultdict(list)
     for v in fmu.description.variables:
         if v.reference is not None and v.type:
@@ -140,7 +141,8 @@ def _constant_aliases(alias: list[ScalarVariable]) -> Iterator[Finding]:
 
 @rule("S12", "attributes for Model Exchange only", "2.2.7")
 def model_exchange_attributes(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Only continuous states of a Model Exchange FMU have reinit, only its inputs canHandleMultipleSetPerTimeInstant."""
+    """Only continuous states of a Model Exchange FMU have reinit, only its inputs
+    canHandleMultipleSetPerTimeInstant."""
     d = fmu.description
     exchange = "ModelExchange" in d.interfaces
     for v in d.variables:
