@@ -1,5 +1,4 @@
-"""Random model descriptions, archives and calls, from seeds: the checker never
-crashes, hangs or leaves files behind."""
+"""Random model descriptions, archives and calls: the checker never crashes, hangs or leaves files behind."""
 
 from __future__ import annotations
 
@@ -26,8 +25,9 @@ from mechfmu.check.static.unpacked import UnpackedFmu
 
 MUTATIONS = 3000
 WORDS = (
-    "", "0", "-1", "1", "7", "99", "4294967296", "1e400", "NaN", "INF", "-INF", "x", "a b", "der(x)", "'", "é", "\u200b", "true", "2.0", "9" * 40, "1_0", "0x1",
-    "5 6 x", "constant", "input", "output", "parameter", "fixed", "discrete", "continuous", "exact", "calculated", "independent", "Length", "Mode", "m", "mm",
+    "", "0", "-1", "1", "7", "99", "4294967296", "1e400", "NaN", "INF", "-INF", "x", "a b", "der(x)", "'", "é",
+    "\u200b", "true", "2.0", "9" * 40, "1_0", "0x1", "5 6 x", "constant", "input", "output", "parameter", "fixed",
+    "discrete", "continuous", "exact", "calculated", "independent", "Length", "Mode", "m", "mm",
 )  # fmt: skip
 
 
@@ -53,13 +53,13 @@ def mutate(root: etree._Element, rng: random.Random) -> None:
             e.set(rng.choice(list(other.attrib) or ["x"]), rng.choice(WORDS))
 
 
-def look(folder: Path) -> None:
-    """All that happens to a file before its binary runs."""
+def check_file(folder: Path) -> None:
+    """All steps of a check before the binary runs."""
     description = read_description(folder / "modelDescription.xml")
     archive = Archive(folder, ("modelDescription.xml",), (), ())
-    package = UnpackedFmu(folder / "x.fmu", archive, description, folder)
+    unpacked = UnpackedFmu(folder / "x.fmu", archive, description, folder)
     for rule in RULES:
-        for finding in rule.check(package):
+        for finding in rule.check(unpacked):
             assert finding.text and finding.where and finding.expected
     if not reason_binary_not_run(archive, description, None):
         Model.from_dict(json.loads(json.dumps(model_data(description, archive))))
@@ -74,7 +74,7 @@ def test_mutated_model_descriptions(tmp_path: Path) -> None:
             mutate(root, rng)
         (tmp_path / "modelDescription.xml").write_bytes(etree.tostring(root))
         try:
-            look(tmp_path)
+            check_file(tmp_path)
         except Exception as error:
             raise AssertionError(f"seed {seed}") from error
 
@@ -86,7 +86,7 @@ def test_model_descriptions_with_wrong_bytes(tmp_path: Path) -> None:
         for _ in range(rng.randint(1, 20)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         (tmp_path / "modelDescription.xml").write_bytes(data)
-        look(tmp_path)
+        check_file(tmp_path)
 
 
 def test_archives_with_wrong_bytes(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ CRASHING = [d for d in DEFECTS if d.binary in ("null", "step-state-crash", "step
 
 @pytest.mark.parametrize("defect", [CLEAN["both"], *CRASHING], ids=lambda d: d.name)
 def test_random_calls(defect: Defect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of random calls on FMUs that bear them, and on some that die of them."""
+    """Thousands of random calls, on a correct FMU and on some that crash."""
     file = write_fmu(tmp_path, defect)
     private = tmp_path / "temporary"
     private.mkdir()

@@ -1,4 +1,4 @@
-"""FMUs that other tools make: what is found is right, also where FMPy's validation finds nothing."""
+"""FMUs of other tools: the findings are right, also where FMPy's validation finds nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def pythonfmu(slave: str, folder: Path) -> Path:
     ],
 )
 def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str], tmp_path: Path) -> None:
-    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are
-    missing: all that the notes on pythonfmu say."""
+    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are missing."""
     file = pythonfmu(slave, tmp_path)
     report = check_fmu(file, Options(only=("S",)))
     found = {r: [f for f in report.counted if f.rule == r] for r in caught(report)}
@@ -58,8 +57,8 @@ def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str]
 
 
 def test_where_fmpy_and_we_disagree_about_pythonfmu(tmp_path: Path) -> None:
-    """FMPy finds the continuous Integers and the missing initial unknowns, too, but not the
-    date, and nothing that needs the binary."""
+    """FMPy also finds the continuous Integers and the missing initial unknowns, but not the date, and nothing that
+    needs the binary."""
     file = pythonfmu("pythonslave", tmp_path)
     theirs = "\n".join(validate_fmu(str(file)))
     assert "continuous" in theirs and "InitialUnknowns" in theirs and "generationDateAndTime" not in theirs
@@ -75,26 +74,38 @@ def test_a_slave_that_raises_is_found_by_the_rule_about_steps(tmp_path: Path) ->
     assert all(r.skipped for r in report.results if r.rule.id in ("D4", "D7", "D9"))
 
 
+def outer_variable(v: ModelVariable) -> ModelVariable:
+    """The variable of a container that stands for an inner one."""
+    initial = None if v.causality == "input" else v.initial
+    attributes = dict(type=v.type, name=v.name, causality=v.causality, variability=v.variability, start=v.start)
+    return ModelVariable(valueReference=0, initial=initial, **attributes)
+
+
 def test_fmpy_s_own_container(tmp_path: Path) -> None:
     """FMPy writes canHandleMultipleSetPerTimeInstant to every variable of a Co-Simulation FMU, and validates it."""
     inner = write_fmu(tmp_path, CLEAN["both"])
     description = read_model_description(str(inner))
     chosen = {v.name: v for v in description.modelVariables if v.name in ("u", "x", "k")}
-    outer = [ModelVariable(type=v.type, name=n, valueReference=0, causality=v.causality, variability=v.variability,
-                           initial=None if v.causality == "input" else v.initial, start=v.start) for n, v in chosen.items()]  # fmt: skip
+    outer = [outer_variable(v) for v in chosen.values()]
     outputs = [v for v in outer if v.causality == "output"]
-    whole = ModelDescription(
-        fmiVersion="2.0", modelName="Container", instantiationToken="{container}", modelVariables=outer, outputs=[Unknown(variable=v) for v in outputs],
-        initialUnknowns=[Unknown(variable=v) for v in outputs], defaultExperiment=DefaultExperiment(startTime="0", stopTime="2", stepSize="0.01"),
-    )  # fmt: skip
-    whole.coSimulation = CoSimulation(modelIdentifier="container_fmu", fixedInternalStepSize=0.01)
+    container = ModelDescription(
+        fmiVersion="2.0",
+        modelName="Container",
+        instantiationToken="{container}",
+        modelVariables=outer,
+        outputs=[Unknown(variable=v) for v in outputs],
+        initialUnknowns=[Unknown(variable=v) for v in outputs],
+        defaultExperiment=DefaultExperiment(startTime="0", stopTime="2", stepSize="0.01"),
+    )
+    container.coSimulation = CoSimulation(modelIdentifier="container_fmu", fixedInternalStepSize=0.01)
     component = Component(name="inner", filename=inner, modelDescription=description)
+    mappings = {v: [(component, chosen[v.name])] for v in outer}
     configuration = Configuration(
         parallelDoStep=False,
-        modelDescription=whole,
+        modelDescription=container,
         components=[component],
         connections=[],
-        variableMappings={v: [(component, chosen[v.name])] for v in outer},
+        variableMappings=mappings,
     )
     file = tmp_path / "Container.fmu"
     create_container_fmu(configuration, Path(tempfile.mkdtemp(dir=tmp_path)), file)
@@ -105,8 +116,9 @@ def test_fmpy_s_own_container(tmp_path: Path) -> None:
 
 
 FMPY_FINDS_NOTHING = {
-    ("S1", "no-binary"), ("S1", "no-index"), ("S3", "identifier"), ("S3", "date"), ("S4", "unit"), ("S4", "category"), ("S7", "limit"), ("S8", "factor"),
-    ("S9", "settable"), ("S11", "stop"), ("S11", "step"), ("S12", "reinit"), ("S13", "missing"),
+    ("S1", "no-binary"), ("S1", "no-index"), ("S3", "identifier"), ("S3", "date"), ("S4", "unit"), ("S4", "category"),
+    ("S7", "limit"), ("S8", "factor"), ("S9", "settable"), ("S11", "stop"), ("S11", "step"), ("S12", "reinit"),
+    ("S13", "missing"),
 }  # fmt: skip
 
 
@@ -114,7 +126,6 @@ FMPY_FINDS_NOTHING = {
     "defect", [d for d in DEFECTS if (d.rule, d.name) in FMPY_FINDS_NOTHING], ids=lambda d: f"{d.rule}-{d.name}"
 )
 def test_what_fmpy_misses(defect, tmp_path: Path) -> None:
-    """The documentation says that FMPy's validation misses these; when it learns to find
-    one, the documentation must learn it, too."""
+    """docs/check.md lists these as not found by FMPy's validation; if FMPy finds one, the page must change."""
     assert caught(check_defect(tmp_path, defect, only=("S",))) == {defect.rule}
     assert validate_fmu(str(write_fmu(tmp_path, defect))) == []

@@ -1,7 +1,8 @@
-"""Every static rule catches what breaks it, and nothing else does."""
+"""Static rules: each catches its defects, and no other rule does."""
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_a_static_defect_is_not_caught_by_dynamic_rules(defect: Defect, folder: 
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_clean_file_gives_no_alarm(name: str, folder: Path) -> None:
+def test_a_clean_file_gives_no_findings(name: str, folder: Path) -> None:
     report = check_defect(folder, CLEAN[name], only=("S",))
     assert caught(report) == set(), findings_text(report)
 
@@ -48,8 +49,6 @@ def test_a_clean_file_gives_no_alarm(name: str, folder: Path) -> None:
 def test_the_line_is_that_of_the_element(folder: Path) -> None:
     defect = next(d for d in STATIC if d.name == "grammar")
     (finding,) = check_defect(folder, defect, only=("S5",)).counted
-    import zipfile
-
     with zipfile.ZipFile(folder / "S5_grammar.fmu") as archive:
         lines = archive.read("modelDescription.xml").decode().splitlines()
     assert finding.line is not None and '"2d"' in lines[finding.line - 1]

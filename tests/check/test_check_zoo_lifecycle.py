@@ -1,4 +1,4 @@
-"""The rules about loading, logging, states and values (D1-D4) catch what breaks them, and no other rule does."""
+"""Rules D1-D4 (loading, logging, states, values): each catches its defects, and no other rule does."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The rules about steps, states of the FMU, equations and results (D5-D12) catch what breaks
-them, and no other rule does; clean FMUs pass."""
+"""Rules D5-D12 (steps, FMU states, equations, results): each catches its defects and no others; clean FMUs pass."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def test_a_defect_is_caught_by_its_rule_alone(defect: Defect, folder: Path) -> N
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_clean_fmu_gives_no_alarm(name: str, folder: Path) -> None:
+def test_a_clean_fmu_gives_no_findings(name: str, folder: Path) -> None:
     report = check_defect(folder, CLEAN[name])
     assert caught(report) == set(), findings_text(report)
     skipped = {r.rule.id for r in report.results if r.skipped}

@@ -100,7 +100,7 @@ def instantiation_and_logging(s: Session) -> Iterator[Finding]:
     if s.attempt("a wrong GUID"):
         instance = s.instantiate(guid="{00000000-wrong-guid-0000-000000000000}")
         if instance is not None:
-            expected = "NULL: model description and binary may not belong together"
+            expected = "NULL: the GUID ensures that model description and binary match"
             yield Finding("fmi2Instantiate", "it accepts a wrong GUID", expected)
             instance.free()
         elif not s.log:

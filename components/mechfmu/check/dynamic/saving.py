@@ -92,7 +92,7 @@ def _nested(s: Session) -> Iterator[Finding]:
 
     for i in (1, 0, 2, 0):
         restore(instance, states[i])
-        yield from compare(i, f"state {i + 1} of 3 saved ones is not restored")
+        yield from compare(i, f"state {i + 1} of 3 saved states is not restored")
     instance.call_checked("fmi2FreeFMUstate", byref(states[0][0]))
     restore(instance, states[2])
     yield from compare(2, "a state is lost when another one is freed")

@@ -61,7 +61,8 @@ def _row(rule: Rule, result: str, skipped: str) -> str:
     return (
         f"<tr><td>{rule.id}</td>"
         f"<td>{escape(rule.title)}<br><span class='small'>{escape(rule.text)}</span></td>"
-        f"<td>{escape(rule.section)}</td><td class='{result}'>{result}</td><td class='small'>{escape(skipped)}</td></tr>"
+        f"<td>{escape(rule.section)}</td>"
+        f"<td class='{result}'>{result}</td><td class='small'>{escape(skipped)}</td></tr>"
     )
 
 
