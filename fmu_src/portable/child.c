@@ -104,7 +104,7 @@ static void put_string(Buffer *text, const char *words) { put(text, words, strle
 static void put_reason(Buffer *text, char *exit_report) {
     char *end = strrchr(exit_report, '\n');
     if (!end) {
-        put_string(text, "it ended without a word ");
+        put_string(text, "it ended without a message ");
         put_string(text, exit_report);
         return;
     }
