@@ -1,4 +1,4 @@
-"""A user's mistake on the command line: exit status 2, one line that names the problem, no traceback, nothing written."""
+"""Invalid input on the command line: exit status 2, one line that names the problem, no traceback, no files."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ LOOKS: dict[str, dict[str, Any]] = {  # of the lines of a drawing
 }
 
 
-def check_film_file(file: str | Path) -> None:
+def check_animation_file(file: str | Path) -> None:
     """UserError when no film can be made of this kind, or not on this machine."""
     if not str(file).endswith(FILMS):
         raise UserError(f"cannot animate into {file}: the file must end in {' or '.join(FILMS)}")
@@ -46,7 +46,7 @@ def animate(
     if file is None:
         refuse_without_screen()
     else:
-        check_film_file(file)
+        check_animation_file(file)
     if not (0 < speed < np.inf and 0 < fps < np.inf):
         raise UserError(f"speed {speed:g}, fps {fps:g}: both must be numbers greater than 0")
     if result.mechanism is None or not result.mechanism.drawing(result.at(0)):
