@@ -1,7 +1,7 @@
 """The modules of mechfmu inside a Python FMU: those that the mechanism and the simulation import, and no others.
 
-Imports are read from the source text, including those inside functions. A name imported from a package may be a module of
-it, so every imported name is looked up as a module first.
+Imports are read from the source text, including those inside functions. A name imported from a package may be a module,
+so every imported name is looked up as a module first.
 """
 
 from __future__ import annotations
