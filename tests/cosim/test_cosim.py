@@ -19,9 +19,10 @@ from scipy.integrate import solve_ivp
 from helpers.command_line import done, mechfmu, refused
 from mechfmu import LinkChain, PidController
 from mechfmu.cosim.builtin import BUILTIN, build_builtin
-from mechfmu.cosim.master import declared, waves
+from mechfmu.cosim.connections import Connection, Port, SignalUnit, conversion
+from mechfmu.cosim.exchange_order import declared_dependencies, exchange_order
 from mechfmu.cosim.ssp import NAMESPACES
-from mechfmu.cosim.system import Connection, Port, SignalUnit, System, conversion, joined
+from mechfmu.cosim.system import System, joined
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
 from mechfmu.simulation.engines import engine
@@ -75,7 +76,7 @@ def angles(result: Any) -> np.ndarray:
     return np.array([result["plant.joint[1].angle"], result["plant.joint[2].angle"]])
 
 
-# --- the masters ------------------------------------------------------------------------------------------------------------
+# --- the masters ------------------------------------------------------------------------------------------------------
 
 
 def errors(
@@ -159,7 +160,7 @@ def test_the_words_of_an_fmu_that_stops(parts: dict[str, Path]) -> None:
         loop(parts).simulate(set={"control.gain.proportional[1]": 1e300})
 
 
-# --- the order of passing on ------------------------------------------------------------------------------------------------
+# --- the order of passing on ------------------------------------------------------------------------------------------
 
 
 def ports(text: str) -> list[Port]:
@@ -169,7 +170,7 @@ def ports(text: str) -> list[Port]:
 def test_an_output_is_read_after_the_inputs_it_depends_on() -> None:
     wires = [Connection(*ports(w)) for w in ("a.x b.u", "b.y c.u", "c.y a.v", "b.z a.w")]
     through = {("b.y", "b.u"), ("c.y", "c.u")}
-    order, loops = waves(wires, lambda output, target: (str(output), str(target)) in through)
+    order, loops = exchange_order(wires, lambda output, target: (str(output), str(target)) in through)
     assert [sorted(map(str, wave)) for wave in order] == [["a.x", "b.z"], ["b.y"], ["c.y"]]
     assert loops == []
 
@@ -177,7 +178,7 @@ def test_an_output_is_read_after_the_inputs_it_depends_on() -> None:
 def test_a_loop_is_found_and_named() -> None:
     wires = [Connection(*ports(w)) for w in ("s.y a.r", "a.y b.u", "b.y a.u", "a.z c.u")]
     through = {("a.y", "a.u"), ("b.y", "b.u"), ("a.z", "a.r"), ("a.y", "a.r")}
-    order, loops = waves(wires, lambda output, target: (str(output), str(target)) in through)
+    order, loops = exchange_order(wires, lambda output, target: (str(output), str(target)) in through)
     assert sorted(map(str, loops[0])) == ["a.y", "b.y"] and len(loops) == 1
     assert sorted(str(p) for wave in order for p in wave) == ["a.y", "a.z", "b.y", "s.y"]
 
@@ -185,7 +186,7 @@ def test_a_loop_is_found_and_named() -> None:
 def test_loops_follow_the_declared_dependencies(parts: dict[str, Path]) -> None:
     """Angles and rates do not depend on torques, accelerations do."""
     warnings: list[str] = []
-    assert waves(loop(parts).connections, declared(loop(parts), "outputs"))[1] == []
+    assert exchange_order(loop(parts).connections, declared_dependencies(loop(parts), "outputs"))[1] == []
     feedback = System(
         "f",
         parts,
@@ -193,7 +194,7 @@ def test_loops_follow_the_declared_dependencies(parts: dict[str, Path]) -> None:
         stop=0.02,
     )
     feedback.simulate(warn=warnings.append)
-    assert "the error could not be kept in" in warnings[-1]
+    assert "the tolerance was not kept in" in warnings[-1]
     assert (
         sum("algebraic loop" in text for text in warnings) == 1
         and "plant.joint[1].acceleration -> control.output[1]" in warnings[0] + warnings[0]
@@ -201,7 +202,7 @@ def test_loops_follow_the_declared_dependencies(parts: dict[str, Path]) -> None:
     )
 
 
-# --- files ------------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def structure(file: Path) -> str:
@@ -283,7 +284,7 @@ def test_parameters_from_a_file_for_the_whole_system(parts: dict[str, Path], tmp
         ('endElement="plant"', 'endElement="plan"', "there is no FMU plan in the system"),
         ('stopTime="1.0"', 'stopTime="soon"', "SystemStructure.ssd:\\d+: stopTime soon: must be a number"),
         ('stopTime="1.0"', 'stopTime="-1"', "stop time -1: must be after"),
-        ('type="application/x-fmu-sharedlibrary"', 'type="application/x-ssp-package"', "SystemStructure.ssd:\\d+: plant: systems inside of systems"),
+        ('type="application/x-fmu-sharedlibrary"', 'type="application/x-ssp-package"', "SystemStructure.ssd:\\d+: plant: systems inside systems"),
         ('implementation="CoSimulation"', 'implementation="ModelExchange"', "only Co-Simulation is supported"),
         ('name="control" type', 'name="plant" type', "there are two of this name"),
         ('<ssv:Real value="80.0"/>', '<ssv:Real value="many"/>', r"gain.proportional\[1\] = many: must be a number"),
@@ -298,15 +299,15 @@ def test_faults_of_a_file(parts: dict[str, Path], tmp_path: Path, old: str, new:
         System.load(rewritten(good, tmp_path / "bad.ssp", text.replace(old, new, 1)))
 
 
-# --- systems ----------------------------------------------------------------------------------------------------------------
+# --- systems ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("connect", "values", "message"),
     (
-        ({"plant.tip.x": "control.output[1]"}, {}, "that is not an input"),
-        ({"plant.gravity": "control.reference[1]"}, {}, "it is no output"),
-        ({"plant.tip.x": "plant.joint[1].torque"}, {}, "m is no N.m"),
+        ({"plant.tip.x": "control.output[1]"}, {}, "control.output[1] is not an input"),
+        ({"plant.gravity": "control.reference[1]"}, {}, "plant.gravity is not an output"),
+        ({"plant.tip.x": "plant.joint[1].torque"}, {}, "m cannot be converted to N.m"),
         ({"plant.tip.x": ["control.reference[1]", "control.reference[1]"]}, {}, "control.reference[1] is fed twice"),
         ({"plant.tip.x": "control.reference[1]"}, {"control.reference[1]": 1}, "cannot be set: it is connected"),
         ({"tip": "control.reference[1]"}, {}, "tip: must look like fmu.variable"),
@@ -363,7 +364,7 @@ def test_conversions() -> None:
     assert conversion(celsius, kelvin) == (1.0, 273.15)
     assert conversion(kelvin, celsius) == (1.0, -273.15)
     assert conversion(None, metre) == conversion(SignalUnit("1", ()), metre) == (1.0, 0.0)
-    with pytest.raises(ValueError, match="m is no K"):
+    with pytest.raises(ValueError, match="m cannot be converted to K"):
         conversion(metre, kelvin)
 
 
@@ -378,7 +379,7 @@ def test_adaptive_steps_need_fmus_that_can(parts: dict[str, Path], tmp_path: Pat
             loop(parts).simulate(adaptive=tolerance)
 
 
-# --- inputs over time -------------------------------------------------------------------------------------------------------
+# --- inputs over time -------------------------------------------------------------------------------------------------
 
 
 def test_inputs_over_time_act_as_on_the_mechanism_alone(parts: dict[str, Path]) -> None:
@@ -409,7 +410,7 @@ def test_what_cannot_be_driven_is_refused(parts: dict[str, Path], name: str, val
         loop(parts).simulate(inputs={name: value})  # type: ignore[dict-item]
 
 
-# --- ready systems ----------------------------------------------------------------------------------------------------------
+# --- ready systems ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILTIN)
@@ -417,7 +418,7 @@ def test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters(
     ready: Callable[[str], System], name: str
 ) -> None:
     system = ready(name)
-    assert waves(system.connections, declared(system, "outputs"))[1] == []
+    assert exchange_order(system.connections, declared_dependencies(system, "outputs"))[1] == []
     for master in ("fmpy", "libcosim"):
         result = system.simulate(stop=0.2, master=master)
         assert all(np.all(np.isfinite(result[n])) for n in result.names)
@@ -457,7 +458,7 @@ def test_an_unknown_ready_system(tmp_path: Path) -> None:
         build_builtin("arm_computed_torqe", tmp_path)
 
 
-# --- the command ------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
@@ -504,7 +505,7 @@ def test_joined_by_equal_names(parts: dict[str, Path]) -> None:
         (("new", "loop.ssp"), ("at least one FMU",)),
         (("new", "loop.ssp", "--fmu", "a=b.fmu"), ("no file b.fmu",)),
         (("new", "loop.ssp", "--fmu", "a"), ("--fmu a: must look like name=value",)),
-        (("new", "loop.ssp", "--ready", "figure3"), ("no ready system figure3",)),
+        (("new", "loop.ssp", "--ready", "figure3"), ("no built-in system figure3",)),
         (("text.ssp", "--ready", "figure2"), ("mechfmu cosim new text.ssp --ready",)),
         (("a.ssp", "b.ssp"), ("one system at a time",)),
         (("text.ssp", "--plot", "a.bmp"), ("must end in",)),
@@ -528,7 +529,7 @@ def test_a_warning_about_a_loop_is_shown(parts: dict[str, Path], tmp_path: Path)
     assert "algebraic loop" in mechfmu("cosim", "loop.ssp", folder=tmp_path).stderr
 
 
-# --- the cart among obstacles -----------------------------------------------------------------------------------------------
+# --- the cart among obstacles -----------------------------------------------------------------------------------------
 
 
 def distance(result: Any) -> np.ndarray:

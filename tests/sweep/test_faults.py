@@ -32,7 +32,7 @@ from mechfmu.simulation.result import DisplayUnit, Result
 LIBRARY = bytes(range(256)) * 20
 
 
-# --- the cache of compiled libraries ----------------------------------------------------------------------------------------
+# --- the cache of compiled libraries ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_cache_folder_that_cannot_be_used(
             assert load() == LIBRARY
 
 
-# --- a full disk --------------------------------------------------------------------------------------------------------------
+# --- a full disk ------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def test_an_older_file_survives_a_full_disk(tmp_path: Path, name: str) -> None:
     assert file.stat().st_size > 4000
 
 
-# --- a killed build -------------------------------------------------------------------------------------------------------------
+# --- a killed build ---------------------------------------------------------------------------------------------------
 
 COMPILE = """
 import signal, sys
@@ -151,7 +151,7 @@ def test_no_compiler_outlives_a_killed_build(tmp_path: Path, kill: signal.Signal
             os.kill(pid, signal.SIGKILL)
 
 
-# --- a step without end ---------------------------------------------------------------------------------------------------------
+# --- a step without end -----------------------------------------------------------------------------------------------
 
 
 def test_both_engines_give_a_long_step_up_with_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_both_engines_give_a_long_step_up_with_the_same_words(monkeypatch: pytes
     )
 
 
-# --- licences -------------------------------------------------------------------------------------------------------------------
+# --- licences ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_licences_of_what_is_inside(fmu: Build, kind: str) -> None:
@@ -190,7 +190,7 @@ def test_the_licences_of_what_is_inside(fmu: Build, kind: str) -> None:
     assert all(name in texts["license.txt"] for name in texts if name != "license.txt")
 
 
-# --- large robots ---------------------------------------------------------------------------------------------------------------
+# --- large robots -----------------------------------------------------------------------------------------------------
 
 
 def test_a_long_list_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def right(result: Any, truth: np.ndarray, spec: Spec = SWING) -> bool:
     return table["run"].to_pylist() == list(range(spec.runs)) and all(same) and all(cases)
 
 
-# --- one process ------------------------------------------------------------------------------------------------------------
+# --- one process ------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_is_that_of_fmpy(chain: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_failed_run_is_recorded_with_its_reason(chain: Path) -> None:
     assert results[2] == Runner(chain).chunk(spec, spec.cases()[2:])[0]
 
 
-# --- Dask -------------------------------------------------------------------------------------------------------------------
+# --- Dask -------------------------------------------------------------------------------------------------------------
 
 
 def test_all_runs_and_then_none(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_no_scheduler_there(chain: Path, tmp_path: Path, monkeypatch: pytest.Mon
         sweep(chain, SWING, tmp_path, scheduler="tcp://127.0.0.1:1")
 
 
-# --- the folder -------------------------------------------------------------------------------------------------------------
+# --- the folder -------------------------------------------------------------------------------------------------------
 
 
 def test_results_of_different_sweeps_are_not_mixed(chain: Path, tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_full_disk_ends_in_one_line_and_loses_nothing(chain: Path, truth: np.n
     assert right(sweep(chain, SWING, tmp_path, workers=1), truth)
 
 
-# --- descriptions -----------------------------------------------------------------------------------------------------------
+# --- descriptions -----------------------------------------------------------------------------------------------------
 
 
 def test_a_description_in_a_file(tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def test_whole_numbers_and_choices_can_vary(chain: Path) -> None:
     assert not any(reasons) and 0 < abs(results[0, 0] - results[1, 0]) < 1e-6
 
 
-# --- the command ------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:

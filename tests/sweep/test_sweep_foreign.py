@@ -138,7 +138,7 @@ def test_a_heat_map_over_two_values(tmp_path: Path) -> None:
     assert [t.get_text() for t in figure.axes[2].get_yticklabels()] == ["slow", "fast", "off"]
 
 
-# --- processes --------------------------------------------------------------------------------------------------------------
+# --- processes --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

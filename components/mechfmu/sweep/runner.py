@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import shutil
 import weakref
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +20,7 @@ from fmpy import fmi2, simulation
 
 from ..model import UserError, did_you_mean
 from ..simulation.fmu_messages import WARNING, message_logger
+from ..simulation.fmu_origin import built_by_mechfmu
 from ..simulation.simulate import (
     communication_points,
     input_signals,
@@ -93,12 +93,6 @@ def units_of(fmu: str | Path) -> dict[str, str]:
     return {v.name: unit_name(v) for v in read_description(fmu).modelVariables}
 
 
-def is_ours(fmu: str | Path) -> bool:
-    """Whether mechfmu built this FMU."""
-    with zipfile.ZipFile(fmu) as archive:
-        return "resources/model.json" in archive.namelist()
-
-
 class RunError(RuntimeError):
     """A run failed; `status` is that of the FMI call."""
 
@@ -153,7 +147,7 @@ class Runner:
             self._compile(file)
         elif not library.is_file():
             raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
-        self._reused = engine == "c" or is_ours(file)
+        self._reused = engine == "c" or built_by_mechfmu(file)
 
     def _hear(self, words: str) -> None:
         self.said = words
