@@ -24,7 +24,10 @@ from mechfmu.simulation.engines import engine
 
 STEP = 1e-6
 DIFFERENCES = 1e-7
-"""Relative, of central differences over STEP: truncation 1e-12 times third derivatives, rounding 1e-16 / STEP times values of some hundred."""
+"""Relative, of central differences over STEP.
+
+Truncation is 1e-12 times third derivatives, rounding is 1e-16 / STEP times values of some hundred.
+"""
 
 
 @pytest.mark.parametrize("mechanism", (LinkChain(links=3, base="moving"), SphericalArm()), ids=repr)
@@ -50,7 +53,7 @@ def test_matrices_are_differences(mechanism: Mechanism) -> None:
 
 
 def test_a_pendulum_swings_at_its_frequency() -> None:
-    """omega^2 = m g lc / (J + m lc^2), for a uniform rod 3 g / 2 l; a damper d gives 2 zeta omega = d / (J + m lc^2)."""
+    """omega^2 = m g lc / (J + m lc^2), for a uniform rod 3 g / 2 l; with a damper 2 zeta omega = d / (J + m lc^2)."""
     rod = LinkChain(links=1, length=0.8, mass=2.0)
     point = trim(rod, {"joint[1].angle_start": -1.0, "joint[1].damping": 0.3})
     assert values_at(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=1e-9)
@@ -68,11 +71,8 @@ def test_a_hanging_chain_has_the_frequencies_of_a_rope() -> None:
     errors = []
     for n in (20, 40):
         chain = LinkChain(links=n)
-        modes = [
-            2 * np.pi * m[1]
-            for m in linearize(chain, point=trim(chain, {"joint[1].angle_start": -1.5})).modes()
-            if m[1] > 1e-3
-        ]
+        linear = linearize(chain, point=trim(chain, {"joint[1].angle_start": -1.5}))
+        modes = [2 * np.pi * m.frequency for m in linear.modes() if m.frequency > 1e-3]
         assert len(modes) == n
         errors.append(np.abs(np.array(modes[:3]) - rope))
     assert np.all(errors[1] < 5e-3 * rope) and np.all(np.abs(np.log2(errors[0] / errors[1]) - 2) < 0.2)
@@ -101,7 +101,7 @@ WEIGHT = 75.0 * 9.81  # N, of the 6-link exoskeleton
 
 
 def test_the_standing_exoskeleton() -> None:
-    """Its feet where they are, each carries half the weight, and for a while it stands still: the equilibrium is unstable."""
+    """Its feet stay, each carries half the weight, and for a while it stands still: the equilibrium is unstable."""
     exoskeleton = Exoskeleton(contact="pinned")
     moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
     before = exoskeleton.simulate(stop=1e-3, step=1e-3)
@@ -123,47 +123,33 @@ def test_a_posture_is_held_exactly() -> None:
 
 
 def test_modes_name_their_states_and_constraints_are_marked() -> None:
-    """The pendulum of the first rod, whose spring is soft, and that of the second, stiff and light; the length of quaternions, and four coordinates of feet."""
+    """Two rods, one with a soft and one with a stiff spring; the norm of quaternions; four coordinates of feet."""
     rods = LinkChain(links=2)
     hanging = {"joint[1].angle_start": -1.57, "joint[2].stiffness": 1e5}
     slow, fast = linearize(rods, point=trim(rods, hanging)).modes()
-    assert set(slow.states) == {"joint[1].angle", "joint[1].rate"} and set(fast.states) == {
-        "joint[2].angle",
-        "joint[2].rate",
-    }
+    assert set(slow.states) == {"joint[1].angle", "joint[1].rate"}
+    assert set(fast.states) == {"joint[2].angle", "joint[2].rate"}
     arm = SphericalArm()
     held = [m for m in linearize(arm, point=trim(arm)).modes() if m.constraint]
-    assert [m.eigenvalue for m in held] == pytest.approx([-20.0] * 2) and all(
-        "quaternion" in s for m in held for s in m.states
-    )
+    assert [m.eigenvalue for m in held] == pytest.approx([-20.0] * 2)
+    assert all("quaternion" in s for m in held for s in m.states)
     exoskeleton = Exoskeleton(contact="pinned")
     moments = [s.name for s in exoskeleton.table.of("input") if "moment" in s.name]
-    modes = linearize(
-        exoskeleton, point=trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])
-    ).modes()
-    pinned = [m.eigenvalue for m in modes if m.constraint]
-    assert sum(1 + (value.imag > 0) for value in pinned) == 8 and pinned == pytest.approx(
-        [-10.0] * len(pinned), abs=1e-4
-    )
+    standing = trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])
+    pinned = [m.eigenvalue for m in linearize(exoskeleton, point=standing).modes() if m.constraint]
+    assert sum(1 + (value.imag > 0) for value in pinned) == 8
+    assert pinned == pytest.approx([-10.0] * len(pinned), abs=1e-4)
 
 
 def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     legs, file = Exoskeleton(contact="pinned"), tmp_path / "a.fmu"
-    description = model_description(
-        legs, {"CoSimulation": Interface({"modelIdentifier": "a"})}, {}, {"link[1].locked": 1.0}, dependencies(legs), ""
-    )
-    write_archive(
-        file,
-        {
-            "modelDescription.xml": description,
-            "resources/model.json": json.dumps({"mechanism": legs.key, "options": legs.options}).encode(),
-        },
-    )
+    interfaces = {"CoSimulation": Interface({"modelIdentifier": "a"})}
+    description = model_description(legs, interfaces, {}, {"link[1].locked": 1.0}, dependencies(legs), "")
+    model = json.dumps({"mechanism": legs.key, "options": legs.options}).encode()
+    write_archive(file, {"modelDescription.xml": description, "resources/model.json": model})
     assert main(["linearize", str(file), "--set", "link[2].locked=false", "-o", str(tmp_path / "a.json")]) == 0
-    assert (
-        "warning: this is not an equilibrium: link[4].length_rate changes at a rate of 11.3 m/s2"
-        in capsys.readouterr().err
-    )
+    warning = "warning: this is not an equilibrium: link[4].length_rate changes at a rate of 11.3 m/s2"
+    assert warning in capsys.readouterr().err
     with pytest.warns(RuntimeWarning, match="not an equilibrium"):
         wanted = linearize(legs, {"link[1].locked": True})
     assert np.array_equal(json.loads((tmp_path / "a.json").read_text())["A"], wanted.A)
@@ -172,9 +158,8 @@ def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys:
 
 
 def test_no_equilibrium() -> None:
-    with pytest.raises(
-        UserError, match=r"no equilibrium of link_chain was found near the start: joint\[1\].rate still changes"
-    ):
+    message = r"no equilibrium of link_chain was found near the start: joint\[1\].rate still changes"
+    with pytest.raises(UserError, match=message):
         trim(LinkChain(links=1), {"joint[1].torque": 1000.0})
 
 
@@ -186,60 +171,35 @@ def test_names_that_do_not_exist() -> None:
 
 
 def test_the_command_and_its_files(tmp_path: Path) -> None:
-    shown = done(
-        "linearize",
-        "link_chain",
-        "--option",
-        "links=1",
-        "--trim",
-        "--set",
-        "joint[1].angle_start=-1.5",
-        "-o",
-        "a.npz",
-        folder=tmp_path,
-    )
+    rod, hanging = ("link_chain", "--option", "links=1"), ("--trim", "--set", "joint[1].angle_start=-1.5")
+    shown = done("linearize", *rod, *hanging, "-o", "a.npz", folder=tmp_path)
     assert "-1.5708" in shown and f"{np.sqrt(1.5 * 9.81) / 2 / np.pi:.6g}" in shown
-    done("build", "link_chain", "--option", "links=1", "--start", "gravity=1.62", folder=tmp_path)
-    moon = done(
-        "linearize", "LinkChain.fmu", "--trim", "--set", "joint[1].angle_start=-1.5", "-o", "a.mat", folder=tmp_path
-    )
+    done("build", *rod, "--start", "gravity=1.62", folder=tmp_path)
+    moon = done("linearize", "LinkChain.fmu", *hanging, "-o", "a.mat", folder=tmp_path)
     assert f"{np.sqrt(1.5 * 1.62) / 2 / np.pi:.6g}" in moon
-    done("linearize", "link_chain", "--option", "links=1", "-o", "a.json", folder=tmp_path)
-    earth, lunar, start = (
-        np.load(tmp_path / "a.npz"),
-        loadmat(tmp_path / "a.mat"),
-        json.loads((tmp_path / "a.json").read_text()),
-    )
+    done("linearize", *rod, "-o", "a.json", folder=tmp_path)
+    earth, lunar = np.load(tmp_path / "a.npz"), loadmat(tmp_path / "a.mat")
+    start = json.loads((tmp_path / "a.json").read_text())
     assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=1e-12)
     assert list(earth["states"]) == start["states"] and start["states"][0] == "joint[1].angle"
     assert earth["x0"] == pytest.approx([-np.pi / 2, 0.0], abs=1e-9) and len(start["y0"]) == len(start["outputs"])
-    assert earth["B"].shape == (len(earth["states"]), len(earth["inputs"])) and earth["D"].shape == (
-        len(earth["outputs"]),
-        len(earth["inputs"]),
-    )
+    states, inputs, outputs = (len(earth[name]) for name in ("states", "inputs", "outputs"))
+    assert earth["B"].shape == (states, inputs) and earth["D"].shape == (outputs, inputs)
 
 
 def test_a_controller_is_designed_with_what_is_chosen() -> None:
-    """Inputs and outputs by name; without the energies, which nothing depends on, there is a regulator, and the closed loop is stable."""
+    """Inputs and outputs by name; without the energies, on which nothing depends, the closed loop is stable."""
     rods = LinkChain(links=2)
     point = trim(rods, {"joint[1].angle_start": np.pi / 2}, hold=["joint[1].angle", "joint[2].angle"])
     linear = linearize(rods, point=point).select(inputs=["joint[2].torque", "joint[1].torque"], outputs=["tip.x"])
-    assert linear.states == (
-        "joint[1].angle",
-        "joint[2].angle",
-        "joint[1].rate",
-        "joint[2].rate",
-    ) and linear.C.shape == (1, 4)
-    assert (
-        linear.x0[0] == np.pi / 2
-        and linear.y0 == pytest.approx([0.0], abs=1e-12)
-        and max(m[0].real for m in linear.modes()) > 1
-    )
+    assert linear.states == ("joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate")
+    assert linear.C.shape == (1, 4) and linear.x0[0] == np.pi / 2 and linear.y0 == pytest.approx([0.0], abs=1e-12)
+    assert max(m[0].real for m in linear.modes()) > 1
     assert np.linalg.eigvals(linear.A - linear.B @ linear.lqr(np.eye(4), np.eye(2)).K).real.max() < -1
-    whole = linearize(rods, point=point)
-    assert np.array_equal(whole.B[:, [whole.inputs.index(n) for n in linear.inputs]], linear.B)
+    complete = linearize(rods, point=point)
+    assert np.array_equal(complete.B[:, [complete.inputs.index(n) for n in linear.inputs]], linear.B)
     with pytest.raises(UserError, match=r"no tip\.z; did you mean tip"):
-        whole.select(outputs=["tip.z"])
+        complete.select(outputs=["tip.z"])
 
 
 @pytest.mark.parametrize(
@@ -257,7 +217,7 @@ def test_mistakes_in_commands(tmp_path: Path, arguments: tuple[str, ...], words:
 
 
 def test_a_motor_that_holds_a_load_is_at_rest() -> None:
-    """It takes in energy all the time, which only counts."""
+    """It takes in energy all the time, on which no rate depends."""
     motor = make(add_folder(EXAMPLES / "motor_pendulum"))
     point = trim(motor, {"shaft.angle_start": np.pi / 3}, free=["motor.voltage"], hold=["shaft.angle"])
     assert abs(values_at(motor, point)["shaft.rate"]) < 1e-9 and values_at(motor, point)["motor.current"] > 0.1

@@ -1,4 +1,7 @@
-"""Units of connected FMUs: a radian is 1, whether a tool writes it among the base units, as mechfmu does, or leaves it out, as OpenModelica does."""
+"""Units of connected FMUs: a radian is 1, whether a tool writes it among the base units or not.
+
+mechfmu does, OpenModelica does not.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ OURS = f"""
 
 
 def fmu(file: Path, units: str, display: str = "") -> Path:
-    """An FMU for Co-Simulation with an output, an input and a parameter of every unit: `out.rad/s`, `in.rad/s`, `par.rad/s`. Nothing in it can run."""
+    """An FMU for Co-Simulation with an output, an input and a parameter of every unit, which cannot run.
+
+    Its variables are `out.rad/s`, `in.rad/s`, `par.rad/s` and so on.
+    """
     names = [part.split('"')[0] for part in units.split('<Unit name="')[1:]]
     start = 'start="0.0"'
     kinds = (
@@ -47,12 +53,14 @@ def fmu(file: Path, units: str, display: str = "") -> Path:
         ("par", 'causality="parameter" variability="fixed"', start),
     )
     variables = [
-        f'<ScalarVariable name="{kind}.{name}" valueReference="{i}" {causality}><Real unit="{name}" {value} {display}/></ScalarVariable>'
+        f'<ScalarVariable name="{kind}.{name}" valueReference="{i}" {causality}>'
+        f'<Real unit="{name}" {value} {display}/></ScalarVariable>'
         for i, (name, (kind, causality, value)) in enumerate(product(names, kinds))
     ]
     text = (
         '<fmiModelDescription fmiVersion="2.0" modelName="M" guid="{1}"><CoSimulation modelIdentifier="M"/>'
-        f"<UnitDefinitions>{units}</UnitDefinitions><ModelVariables>{''.join(variables)}</ModelVariables><ModelStructure/></fmiModelDescription>"
+        f"<UnitDefinitions>{units}</UnitDefinitions><ModelVariables>{''.join(variables)}</ModelVariables>"
+        "<ModelStructure/></fmiModelDescription>"
     )
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("modelDescription.xml", text)
@@ -100,11 +108,9 @@ def test_other_base_units_still_have_to_agree(parts: dict[str, Path], source: st
 
 
 def test_a_display_unit_does_not_change_values(tmp_path: Path) -> None:
-    shown = {
-        "om": fmu(tmp_path / "om.fmu", OPENMODELICA, 'displayUnit="deg"'),
-        "ours": fmu(tmp_path / "ours.fmu", OURS),
-    }
-    (connection,) = System("s", shown, {"om.out.rad": "ours.in.rad"}).connections
+    om = fmu(tmp_path / "om.fmu", OPENMODELICA, 'displayUnit="deg"')
+    ours = fmu(tmp_path / "ours.fmu", OURS)
+    (connection,) = System("s", {"om": om, "ours": ours}, {"om.out.rad": "ours.in.rad"}).connections
     assert (connection.factor, connection.offset) == (1.0, 0.0)
 
 
@@ -124,11 +130,8 @@ def test_a_parameter_in_degrees(
 
 
 def test_units_with_a_factor_and_no_dimension() -> None:
-    percent, per_mille, metre = SignalUnit("%", (), 0.01), SignalUnit("permille", (), 0.001), SignalUnit("m", (0, 1))
+    percent, per_mille = SignalUnit("%", (), 0.01), SignalUnit("permille", (), 0.001)
+    one, metre = SignalUnit("1", ()), SignalUnit("m", (0, 1))
     assert conversion(percent, per_mille)[0] == pytest.approx(10.0)
-    assert (
-        conversion(percent, SignalUnit("1", ()))
-        == conversion(percent, metre)
-        == conversion(metre, percent)
-        == (1.0, 0.0)
-    )
+    for pair in ((percent, one), (percent, metre), (metre, percent)):
+        assert conversion(*pair) == (1.0, 0.0)

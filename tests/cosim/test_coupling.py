@@ -1,4 +1,4 @@
-"""Couplings that cannot be right say so: steps that are too long, numbers that are none, FMUs that crash; and warnings of FMUs reach the user."""
+"""Faults of couplings: steps that are too long, results that are not numbers, FMUs that crash, warnings of FMUs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOINTS = range(1, 4)
 
 @pytest.fixture(scope="session")
 def held(tmp_path_factory: pytest.TempPathFactory) -> System:
-    """Three links held by stiff PID controllers: 10 ms are far too long, 1 ms will do."""
+    """Three links held by stiff PID controllers: a step of 10 ms is far too long, 1 ms is short enough."""
     folder = tmp_path_factory.mktemp("held")
     (plant,), (control,) = build(LinkChain(links=3), folder), build(PidController(channels=3), folder)
     wires: dict[str, str] = {}
@@ -51,19 +51,17 @@ def rigid(held: System, tmp_path_factory: pytest.TempPathFactory) -> System:
     for file in held.fmus.values():
         with zipfile.ZipFile(file) as old, zipfile.ZipFile(folder / Path(file).name, "w") as new:
             for name in old.namelist():
-                new.writestr(
-                    name, old.read(name).replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"')
-                )
+                text = old.read(name)
+                new.writestr(name, text.replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"'))
     return replace(held, fmus={name: folder / Path(file).name for name, file in held.fmus.items()})
 
 
 ANGLE = "plant.joint[1].angle"
 
 
-def test_a_coupling_that_diverges_ends_with_the_step_that_would_do(held: System) -> None:
-    with pytest.raises(
-        UserError, match=r"the coupling diverges with steps of 0.01 s: at t = .* is short enough \(--step (\S+)\)"
-    ) as told:
+def test_a_coupling_that_diverges_ends_with_a_proposed_step(held: System) -> None:
+    message = r"the coupling diverges with steps of 0.01 s: at t = .* is short enough \(--step (\S+)\)"
+    with pytest.raises(UserError, match=message) as told:
         held.simulate(adaptive=False)
     step = float(re.findall(r"--step (\S+?)\)", str(told.value))[0])
     assert 1e-4 <= step <= 2e-3
@@ -84,17 +82,17 @@ def test_steps_that_are_a_little_long_get_a_warning(held: System) -> None:
 
 @pytest.mark.parametrize("step", (0.002, 0.003, 0.005))
 def test_without_saved_states_signals_that_jump_are_noticed(rigid: System, step: float) -> None:
-    """Whether it grows on or stays where the chain's motion limits it."""
+    """Whether the oscillation grows or is limited by the chain's motion."""
     with pytest.raises((UserError, RuntimeWarning), match="from step to step"):
         rigid.simulate(step=step)
 
 
-def test_without_saved_states_a_good_step_is_silent(rigid: System) -> None:
+def test_without_saved_states_a_good_step_gives_no_warning(rigid: System) -> None:
     rigid.simulate(step=0.0005, stop=0.5)
 
 
 @pytest.mark.parametrize("name", ("figure2", "exoskeleton_pd"))
-def test_ready_systems_are_silent(ready: Callable[[str], System], name: str) -> None:
+def test_builtin_systems_run_without_warnings(ready: Callable[[str], System], name: str) -> None:
     ready(name).simulate(stop=0.5)
 
 
@@ -138,10 +136,10 @@ def test_a_process_of_its_own_changes_no_number(tmp_path: Path) -> None:
     assert all(np.array_equal(run["unit.x"], runs[0]["unit.x"]) for run in runs)
 
 
-# --- what the user is told --------------------------------------------------------------------------------------------
+# --- warnings --------------------------------------------------------------------------------------------
 
 
-def test_the_cart_tells_when_it_touches_an_obstacle() -> None:
+def test_the_cart_warns_when_it_touches_an_obstacle() -> None:
     """A pose that moves through the first obstacle, whatever the controller says."""
     controller = make("cart_controller")
     with pytest.warns(RuntimeWarning, match=r"at t = \S+ s: the cart touches obstacle\[1\]") as told:
@@ -149,12 +147,9 @@ def test_the_cart_tells_when_it_touches_an_obstacle() -> None:
     assert len(told) == 1
 
 
-def test_flags_and_warnings_are_told_once() -> None:
+def test_flags_and_warnings_are_reported_once() -> None:
     t = np.array([0.0, 1.0, 2.0, 3.0])
-    told = raised_flags(
-        {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"},
-        t,
-        dict.fromkeys("abc", np.array([0, 1, 0, 1])),
-    )
+    descriptions = {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"}
+    told = raised_flags(descriptions, t, dict.fromkeys("abc", np.array([0, 1, 0, 1])))
     assert told == ["a: it is hot, first at t = 1 s, for 1 s in all", "c: held, first at t = 1 s, for 1 s in all"]
     assert first_of_each(["at t = 1 s: ouch", "at t = 2 s: ouch", "other"]) == ["at t = 1 s: ouch", "other"]

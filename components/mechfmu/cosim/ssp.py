@@ -244,7 +244,7 @@ class SspArchive:
         return connect, transforms
 
     def bindings(self, element: Any, prefix: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Name -> value and unit, for all parameters bound to an element, in SystemStructure.ssd or in another file of the archive."""
+        """Name -> value and unit, for all parameters bound to an element, here or in another file of the archive."""
         for binding in element.findall("ssd:ParameterBindings/ssd:ParameterBinding", NAMESPACES):
             if binding.find("ssd:ParameterMapping", NAMESPACES) is not None:
                 raise self.error("parameter mappings are not supported", binding)
@@ -263,10 +263,11 @@ class SspArchive:
         if own is None or not unit or unit == own.name:
             return value
         units = {u.name: u for u in system.descriptions[port.component].unitDefinitions}
-        shown = {d.name: d for d in units[own.name].displayUnits}
+        display_units = {d.name: d for d in units[own.name].displayUnits}
         try:
-            if unit in shown:  # shown value = factor value + offset
-                return (float(value) - float(shown[unit].offset or 0.0)) / float(shown[unit].factor or 1.0)
+            if unit in display_units:  # displayed value = factor value + offset
+                shown = display_units[unit]
+                return (float(value) - float(shown.offset or 0.0)) / float(shown.factor or 1.0)
             factor, offset = conversion(SignalUnit.of(units[unit]), own)
             return factor * float(value) + offset
         except (KeyError, ValueError):

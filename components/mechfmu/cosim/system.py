@@ -181,7 +181,7 @@ class System:
         inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values) that is
                      interpolated linearly; held over each step
         adaptive     relative error of the connected signals in a step: steps are divided until it is kept, which needs
-                     FMUs that can save their state. None: 1e-4 where they can, otherwise fixed steps; False: fixed steps
+                     FMUs that can save their state. None: 1e-4 where they can, else fixed steps; False: fixed steps
         isolated     every FMU runs in a process of its own, so that one that crashes does not end this process.
                      None: those that mechfmu did not build
         master       fmpy (the embedded one) or libcosim
