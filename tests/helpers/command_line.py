@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+from helpers.fork_server import run
 
 TIMEOUT = 90  # s: a hang is a failure like any other
 
 
 def mechfmu(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
-    return subprocess.run(
-        [sys.executable, "-m", "mechfmu", *map(str, arguments)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
+    return run(["-m", "mechfmu", *arguments], folder, TIMEOUT)
 
 
 def done(*arguments: object, folder: Path) -> str:

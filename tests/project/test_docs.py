@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.fork_server import run
 from helpers.paths import BUILD_SCRIPTS, ROOT
 
 sys.path.append(str(BUILD_SCRIPTS))
@@ -76,10 +76,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(command: list[str], folder: Path) -> None:
-    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+def reader(command: list[object], folder: Path) -> None:
+    """What a reader types: arguments of Python."""
+    done = run(command, folder, timeout=300)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("page", TYPED, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -92,7 +92,7 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
         elif language == "python":
             script = folder / f"block_{number}.py"
             script.write_text(text)
-            run([sys.executable, script.name], folder)
+            reader([script.name], folder)
         elif language == "sh":
             for command in commands(text):
                 if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
@@ -102,7 +102,7 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
                         for word in words
                         for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])
                     ]  # as a shell does
-                    run([sys.executable, "-m", "mechfmu", *files], folder)
+                    reader(["-m", "mechfmu", *files], folder)
                 else:
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
 

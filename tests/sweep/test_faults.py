@@ -38,7 +38,7 @@ LIBRARY = bytes(range(256)) * 20
 def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bytes]]:
     """Return the bytes of a chain's library, made by a fake compiler whose calls load.compiled counts."""
 
-    def compile_library(folder: Path, sources: list[str], target: Path, *more: object) -> None:
+    def compile_sources(groups: object, target: Path, *more: object) -> None:
         if not target.parent.is_dir():
             raise FileNotFoundError(target.parent)
         target.write_bytes(LIBRARY)
@@ -49,7 +49,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bytes]]:
         return compiled.library(LinkChain(links=1))  # type: ignore[return-value]
 
     call.compiled = 0  # type: ignore[attr-defined]
-    monkeypatch.setattr(compiled, "compile_library", compile_library)
+    monkeypatch.setattr(compiled, "compile_sources", compile_sources)
     monkeypatch.setattr("ctypes.CDLL", lambda file: Path(file).read_bytes())
     yield call
     compiled._library.cache_clear()

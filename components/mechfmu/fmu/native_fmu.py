@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..codegen.c_model import model_c, projects
-from ..codegen.compiler import PLATFORMS, compile_library
+from ..codegen.compiler import PLATFORMS, compile_sources
 from ..codegen.sources import NATIVE, c_sources
 from ..model import Mechanism
 from .archive import write_archive
@@ -70,14 +70,11 @@ def write_native_fmu(
     contents |= common_contents(mechanism, starts) | license_contents(
         platforms, compiler, slave=False, mechanism=mechanism
     )
+    runtime = {name: text for name, text in sources.items() if name != "model.c"}
     with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
-        folder = Path(temporary) / "sources"
-        folder.mkdir()
-        for name, text in sources.items():
-            (folder / name).write_text(text, encoding="utf-8")
         for platform in platforms:
             progress(f"{target.name}: compiling for {platform}")
             library = Path(temporary) / platform / (mechanism.name + PLATFORMS[platform].suffix)
-            compile_library(folder, c_files, library, platform, compiler)
+            compile_sources((runtime, {"model.c": sources["model.c"]}), library, platform, compiler)
             contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
     write_archive(target, contents)

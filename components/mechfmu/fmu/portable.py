@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from .. import RELEASED
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, check_compiler, compile_library, default_compiler, host_platform, zig_folder
+from ..codegen.compiler import PLATFORMS, check_compiler, compile_sources, default_compiler, host_platform, zig_folder
 from ..codegen.guarded import run_guarded
 from ..codegen.sources import c_sources, fmu_source
 from ..model import UserError
@@ -68,12 +68,7 @@ def library(platform: str, compiler: str, progress: Progress) -> bytes:
 
     def make(target: Path) -> None:
         progress(f"compiling the library for {platform}, once")
-        with tempfile.TemporaryDirectory(prefix="mechfmu_portable_") as folder:
-            for name, text in files.items():
-                (Path(folder) / name).write_text(text, encoding="utf-8")
-            compile_library(
-                Path(folder), sorted(n for n in files if n.endswith(".c")), target, platform, compiler, _flags(platform)
-            )
+        compile_sources((files,), target, platform, compiler, _flags(platform))
 
     with cached_library(f"portable_{digest}", PLATFORMS[platform].suffix, make) as file:
         return file.read_bytes()

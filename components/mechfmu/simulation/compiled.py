@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -19,7 +18,7 @@ import numpy as np
 
 from ..codegen.c_model import model_c
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, compile_library, default_compiler, host_platform
+from ..codegen.compiler import PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
 from ..model.variables import Scalar
@@ -32,17 +31,18 @@ GUID = "engine"
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
     compiler, host = default_compiler(), host_platform()
-    files = c_sources(*NATIVE)
-    files |= {"model.c": model_c(mechanism, GUID, {}), "engine.c": fmu_source("engine/engine.c").read_text()}
+    runtime = c_sources(*NATIVE)
+    own = {
+        "model.c": model_c(mechanism, GUID, {}),
+        "engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8"),
+    }
+    files = runtime | own
     digest = hashlib.sha256(
         "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="mechfmu_c_") as folder:
-            for name, text in files.items():
-                (Path(folder) / name).write_text(text)
-            compile_library(Path(folder), sorted(n for n in files if n.endswith(".c")), target, host, compiler)
+        compile_sources((runtime, own), target, host, compiler)
 
     with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
         return ctypes.CDLL(str(file))
@@ -68,7 +68,8 @@ class CEngine:
         self._point = {name: np.zeros(size + 1) for name, size in
                        {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}.items()}  # fmt: skip
         self._sizes = {"x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size, "y": table.y.size,
-                       "g": mechanism.guard_count, "r": len(mechanism.requirement_texts)}  # fmt: skip
+                       "g": len(mechanism.event_names), "r": len(mechanism.requirement_texts)}  # fmt: skip
+        self._events = {event: k for k, event in enumerate(mechanism.event_names)}
         self._pointers = [_pointer(a) for a in self._point.values()]
         self._last = _pointer(self._work)
 
@@ -93,8 +94,8 @@ class CEngine:
     def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
         return self._call("guards", "g", t=t, x=x, d=d, u=u, p=p)[0]
 
-    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        self._library.engine_choose(self._last, ctypes.c_size_t(k))
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, event: str) -> tuple[np.ndarray, np.ndarray]:
+        self._library.engine_choose(self._last, ctypes.c_size_t(self._events[event]))
         x, d = self._call("jump", "xd", t=t, x=x, d=d, u=u, p=p)
         return x, d
 
