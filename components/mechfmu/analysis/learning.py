@@ -14,15 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import constants_of, display_unit_of, read_description, start_value
 from ..simulation.result import Result
-from ..simulation.simulate import (
-    constants_of,
-    display_unit_of,
-    drawable_mechanism,
-    read_description,
-    start_value,
-    times,
-)
+from ..simulation.source_mechanism import drawable_mechanism
+from ..simulation.time_grid import times
 from ..sweep.runner import Runner
 
 try:
@@ -116,7 +111,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             failed = False
             self._record()
         except Exception:  # the FMU cannot continue: the episode is over
-            failed, info["reason"] = True, self._runner.said
+            failed, info["reason"] = True, self._runner.last_error
         observation = self._observe()
         seen = dict(zip(self._names, observation.tolist(), strict=True))
         over = failed or bool(self._ended(seen))

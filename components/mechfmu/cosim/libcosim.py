@@ -13,7 +13,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from ..model import UserError
 from ..simulation.result import Result
-from ..simulation.simulate import Progress, times
+from ..simulation.time_grid import Progress, times
 from .ssp import STRUCTURE, structure_of
 from .system_result import component_and_kind, grouped, outputs_of, result_of
 

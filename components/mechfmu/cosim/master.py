@@ -25,8 +25,8 @@ from ..model import UserError
 from ..simulation.flags import first_of_each
 from ..simulation.fmu_origin import built_by_mechfmu
 from ..simulation.result import Result
-from ..simulation.simulate import Progress, times
 from ..simulation.slaves import IsolatedSlave, LocalSlave, Origin, Slave
+from ..simulation.time_grid import Progress, times
 from .connections import Port
 from .divergence import HalfStepComparison, JumpDetector, StepTooLong, compared, rounded_down
 from .exchange_order import declared_dependencies, exchange_order

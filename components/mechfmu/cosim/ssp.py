@@ -21,7 +21,7 @@ from .. import RELEASED, __version__
 from ..fmu.archive import make_folder, write_archive
 from ..model import UserError
 from ..model.units import BASE_UNITS
-from ..simulation.simulate import unit_name
+from ..simulation.description import unit_name
 from .connections import Port, SignalUnit, conversion
 
 if TYPE_CHECKING:

@@ -17,8 +17,10 @@ from typing import Any
 from fmpy.model_description import ModelDescription, ScalarVariable
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import read_description, start_value, unit_name
+from ..simulation.inputs import Input, over_time
 from ..simulation.result import Result
-from ..simulation.simulate import Input, over_time, read_description, start_value, times, unit_name
+from ..simulation.time_grid import times
 from .connections import Connection, Port, SignalUnit, conversion
 from .libcosim import simulate_in_libcosim
 from .master import simulate_in_master

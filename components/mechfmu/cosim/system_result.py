@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..simulation.description import display_unit_of
 from ..simulation.result import Result
 from ..simulation.scene import MissingMechanism, Scene
-from ..simulation.simulate import display_unit_of, drawable_mechanism
 from ..simulation.slaves import KINDS
+from ..simulation.source_mechanism import drawable_mechanism
 from .connections import Port
 
 if TYPE_CHECKING:

@@ -62,14 +62,16 @@ class Slave(Protocol):
 
 
 class LocalSlave:
-    """An FMU in this process; `hear` is called with its messages about failures, `warn` with its warnings."""
+    """An FMU in this process; its messages about failures go to `on_error`, its warnings to `on_warning`."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None):
+    def __init__(
+        self, origin: Origin, on_error: Callable[[str], None], on_warning: Callable[[str], None] = lambda text: None
+    ):
         self._running = False
         self._folder = fmpy.extract(origin.file)
         identity = {"guid": origin.guid, "modelIdentifier": origin.model_identifier, "instanceName": origin.name}
         self._fmu = fmi2.FMU2Slave(unzipDirectory=self._folder, **identity)
-        self._callbacks = message_logger(hear, warn)
+        self._callbacks = message_logger(on_error, on_warning)
         self._fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
 
     def reader(self, kind: str, references: Sequence[int]) -> Read:
@@ -137,8 +139,8 @@ class LocalSlave:
 class IsolatedSlave:
     """An FMU in a process of its own. Only calls with an answer wait for it: they also report earlier failures."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None]):
-        self._name, self._hear, self._warn, self._now = origin.name, hear, warn, "at the start"
+    def __init__(self, origin: Origin, on_error: Callable[[str], None], on_warning: Callable[[str], None]):
+        self._name, self._on_error, self._on_warning, self._now = origin.name, on_error, on_warning, "at the start"
         self._pending = self._states = 0
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115  closed by free
         self._process = FmuProcess(__name__, self._printed)
@@ -164,12 +166,12 @@ class IsolatedSlave:
         while self._pending:
             if (message := self._process.receive()) is None:
                 raise self._crash()
-            heard, warned, problem, answer = message
+            errors, warnings, problem, answer = message
             self._pending -= 1
-            for text in heard:
-                self._hear(text)
-            for text in warned:
-                self._warn(text)
+            for text in errors:
+                self._on_error(text)
+            for text in warnings:
+                self._on_warning(text)
             first = first or problem
         if first is not None:
             raise RuntimeError(first)
@@ -246,8 +248,8 @@ class SlaveServer:
 
     def __init__(self) -> None:
         self.slave: LocalSlave | None = None
-        self._heard: list[str] = []
-        self._warned: list[str] = []
+        self._errors: list[str] = []
+        self._warnings: list[str] = []
         self._prepared: list[Any] = []  # readers and writers, by number
         self._states: dict[int, Any] = {}
 
@@ -258,14 +260,14 @@ class SlaveServer:
             result = self._call(call, arguments)
         except Exception as error:
             problem = str(error) or type(error).__name__
-        heard, warned = self._heard[:], self._warned[:]
-        self._heard.clear()
-        self._warned.clear()
-        return heard, warned, problem, result
+        errors, warnings = self._errors[:], self._warnings[:]
+        self._errors.clear()
+        self._warnings.clear()
+        return errors, warnings, problem, result
 
     def _call(self, call: str, arguments: tuple[Any, ...]) -> Any:
         if call == "load":
-            self.slave = LocalSlave(arguments[0], self._heard.append, self._warned.append)
+            self.slave = LocalSlave(arguments[0], self._errors.append, self._warnings.append)
             return None
         if self.slave is None:
             raise RuntimeError("there is no FMU")

@@ -19,20 +19,12 @@ import numpy as np
 from fmpy import fmi2, simulation
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import read_description, run_tolerance, start_time, start_value, unit_name
 from ..simulation.fmu_messages import WARNING, message_logger
 from ..simulation.fmu_origin import built_by_mechfmu
-from ..simulation.simulate import (
-    communication_points,
-    input_signals,
-    mechanism_of,
-    reaches,
-    read_description,
-    run_tolerance,
-    start_time,
-    start_value,
-    times,
-    unit_name,
-)
+from ..simulation.inputs import input_signals
+from ..simulation.source_mechanism import mechanism_of
+from ..simulation.time_grid import communication_points, reaches, times
 from .specification import INPUTS, KEPT, Spec
 
 ERROR, FATAL = 3, 4  # statuses of FMI
@@ -125,9 +117,9 @@ class Runner:
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # without close, too
-        self.said = ""
-        self.callbacks = message_logger(self._hear)
-        self.base: dict[str, Any] = {}
+        self.last_error = ""
+        self.callbacks = message_logger(self._keep_error)
+        self.base: dict[str, Any] = {}  # start values chosen when the FMU was built
         self.engine = engine
         self.fmu: Any = None
         self._order = {name: k for k, name in enumerate(self.variables)}
@@ -142,22 +134,18 @@ class Runner:
             raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
         self._reused = engine == "c" or built_by_mechfmu(file)
 
-    def _hear(self, message: str) -> None:
-        self.said = message
+    def _keep_error(self, message: str) -> None:
+        self.last_error = message
 
     def _compile(self, file: Path) -> None:
-        from ..simulation.compiled import (
-            GUID,
-            library,
-        )  # its imports would double the time that a worker takes to start
+        from ..simulation.compiled import GUID, library  # takes as long to import as all the rest
 
         mechanism = mechanism_of(file)
         if mechanism is None:
             raise UserError("the engine c is for FMUs that mechfmu built")
         default = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
         own = {v.name: v.start for v in self.description.modelVariables if v.name in default and v.start is not None}
-        chosen_when_built = {name: value for name, value in own.items() if float(value) != default[name]}
-        self.base = chosen_when_built
+        self.base = {name: value for name, value in own.items() if float(value) != default[name]}
         self._arguments |= dict(guid=GUID, libraryPath=library(mechanism)._name)
 
     @property
@@ -181,14 +169,14 @@ class Runner:
         plans: dict[str, RunPlan] = {}
         columns = [spec.shown(name, column) for name, column in zip(spec.names, cases.T, strict=True)]
         for case in zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True):
-            self.said = ""
+            self.last_error = ""
             try:
                 row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, plans)
                 named = zip(spec.columns, row.tolist(), strict=True)
                 yield row, next((f"{name} is {value:g}" for name, value in named if not np.isfinite(value)), "")
             except Exception as error:  # an FMU's error is recorded in the table, it does not stop the sweep
                 self._abandon(getattr(error, "status", ERROR))
-                yield np.full(len(spec.columns), np.nan), self.said or str(error) or type(error).__name__
+                yield np.full(len(spec.columns), np.nan), self.last_error or str(error) or type(error).__name__
 
     def _run(self, spec: Spec, values: dict[str, Any], plans: dict[str, RunPlan]) -> np.ndarray:
         start, label = start_time(self.description), str(values.pop(INPUTS)) if spec.inputs else ""
@@ -284,8 +272,10 @@ class Runner:
             if (status := step(c, t, h, 1)) > WARNING:
                 raise RunError(f"the step from t = {t:g} s failed", status)
             read(k)
-            if self.said and k < last:  # a message with the status of a failure ends a run of `mechfmu simulate`, too
-                raise RunError(self.said)
+            if (
+                self.last_error and k < last
+            ):  # a message with the status of a failure ends a run of `mechfmu simulate`, too
+                raise RunError(self.last_error)
 
     def _compiled_steps(self, plan: RunPlan) -> None:
         """The same in one call of the compiled engine."""

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError
-from ..simulation.simulate import InputTable, read_input_table
+from ..simulation.inputs import InputTable, read_input_table
 
 if sys.version_info >= (3, 11):
     import tomllib
