@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from helpers.check_zoo import Defect, write_fmu
+from helpers.processes import within
 from mechfmu import LinkChain, PidController
 from mechfmu.cosim.connections import Port
 from mechfmu.cosim.divergence import JumpDetector, StepTooLong, rounded_down
@@ -134,6 +139,37 @@ def test_a_crash_is_an_error_with_the_name_of_the_fmu(tmp_path: Path, adaptive: 
 def test_a_process_of_its_own_changes_no_number(tmp_path: Path) -> None:
     runs = [zoo(tmp_path, "").simulate(isolated=apart) for apart in (True, False, None)]
     assert all(np.array_equal(run["unit.x"], runs[0]["unit.x"]) for run in runs)
+
+
+ISOLATED = """
+import sys, time
+from pathlib import Path
+from mechfmu.simulation.description import read_description
+from mechfmu.simulation.slaves import IsolatedSlave, Origin
+fmu = sys.argv[1]
+description = read_description(fmu)
+slave = IsolatedSlave(Origin("unit", fmu, description.guid, description.coSimulation.modelIdentifier), print, print)
+slave.enter_initialization()
+slave.exit_initialization()
+Path("loaded").write_text("")
+time.sleep(600)
+"""
+
+
+def test_the_process_of_an_fmu_ends_with_its_master_and_leaves_no_files(tmp_path: Path) -> None:
+    (file,) = zoo(tmp_path, "").fmus.values()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
+    master = subprocess.Popen([sys.executable, "-c", ISOLATED, str(file)], cwd=tmp_path, env=environment)
+    try:
+        assert within(60, (tmp_path / "loaded").exists)
+        isolated = psutil.Process(master.pid).children()
+        assert len(isolated) == 1 and list(scratch.iterdir())
+    finally:
+        master.kill()
+        master.wait()
+    assert not psutil.wait_procs(isolated, timeout=20)[1] and not list(scratch.iterdir())
 
 
 # --- warnings --------------------------------------------------------------------------------------------

@@ -103,8 +103,9 @@ def connect_to_parent(end_timeout: float = 0.0) -> tuple[queue.SimpleQueue[Any],
     threading.Thread(target=_listen, args=(pipe_in, requests, end_timeout), daemon=True).start()
 
     def answer(message: Any) -> None:
-        pickle.dump(message, pipe_out)
-        pipe_out.flush()
+        with contextlib.suppress(OSError):  # the parent has ended: the next request is END
+            pickle.dump(message, pipe_out)
+            pipe_out.flush()
 
     return requests, answer
 

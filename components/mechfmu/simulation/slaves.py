@@ -144,14 +144,21 @@ class IsolatedSlave:
         self._pending = self._states = 0
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115  closed by free
         self._process = FmuProcess(__name__, self._printed)
+        try:
+            self._wait_for_start()
+            self._ask("load", origin)
+        except BaseException:
+            self._close()
+            raise
+
+    def _wait_for_start(self) -> None:
         timer = threading.Timer(START_TIMEOUT, self._process.kill)
         timer.start()
-        started = self._process.receive()
-        timer.cancel()
-        if started != READY:
-            self._close()
-            raise UserError("the process for an isolated FMU does not start")
-        self._ask("load", origin)
+        try:
+            if self._process.receive() != READY:
+                raise UserError("the process for an isolated FMU does not start")
+        finally:
+            timer.cancel()
 
     def _tell(self, call: str, *arguments: Any) -> None:
         """A call whose answer is not needed now."""
