@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from helpers.tolerances import ARITHMETIC
 from mechfmu import LinkChain
 from mechfmu.analysis.learning import FmuEnv
 from mechfmu.fmu.build import build
@@ -60,7 +61,7 @@ def test_an_episode_is_a_run_of_the_fmu(chain: Path) -> None:
     assert over == [False] * 24 + [True] and told["time"] == pytest.approx(0.5)
     held = {f"joint[{k + 1}].torque": (lambda t, k=k: torques[min(round(t / 0.02), 24), k]) for k in range(2)}
     same = LinkChain(links=2).simulate(stop=0.5, step=0.02, start=info["start"], inputs=held, engine="c")
-    assert np.allclose(np.array(rows), np.array([same[name] for name in SEEN]).T, rtol=1e-12, atol=1e-12)
+    assert np.allclose(np.array(rows), np.array([same[name] for name in SEEN]).T, rtol=ARITHMETIC, atol=ARITHMETIC)
     env.close()
 
 

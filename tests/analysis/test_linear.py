@@ -12,6 +12,16 @@ from scipy.special import jn_zeros
 
 from helpers.command_line import done, refused
 from helpers.paths import EXAMPLES
+from helpers.tolerances import (
+    ARITHMETIC,
+    CENTRAL_DIFFERENCE,
+    CENTRAL_DIFFERENCE_STEP,
+    CONSTRAINT_MODE,
+    EQUILIBRIUM,
+    STANDING_FOOT,
+    STANDING_HIP,
+    STANDING_REACTION,
+)
 from mechfmu import Exoskeleton, LinkChain, SphericalArm
 from mechfmu.analysis.linear import linearize, start_at, start_point, trim, values_at
 from mechfmu.cli import main
@@ -21,13 +31,6 @@ from mechfmu.fmu.model_description import Interface, model_description
 from mechfmu.mechanisms import add_folder, make
 from mechfmu.model import Mechanism, UserError
 from mechfmu.simulation.engines import engine
-
-STEP = 1e-6
-DIFFERENCES = 1e-7
-"""Relative, of central differences over STEP.
-
-Truncation is 1e-12 times third derivatives, rounding is 1e-16 / STEP times values of some hundred.
-"""
 
 
 @pytest.mark.parametrize("mechanism", (LinkChain(links=3, base="moving"), SphericalArm()), ids=repr)
@@ -43,26 +46,27 @@ def test_matrices_are_differences(mechanism: Mechanism) -> None:
     for function, by_x, by_u in ((f.rates, linear.A, linear.B), (f.outputs, linear.C, linear.D)):
         for matrix, size, move_x in ((by_x, x.size, True), (by_u, u.size, False)):
             for j in range(size):
-                e = STEP * np.eye(size)[j]
+                e = CENTRAL_DIFFERENCE_STEP * np.eye(size)[j]
                 ahead, behind = (
                     function(at.t, x + s * e, at.d, u, at.p) if move_x else function(at.t, x, at.d, u + s * e, at.p)
                     for s in (1, -1)
                 )
-                difference = (ahead - behind) / (2 * STEP)
-                assert np.allclose(matrix[:, j], difference, rtol=0, atol=DIFFERENCES * max(1.0, np.abs(matrix).max()))
+                difference = (ahead - behind) / (2 * CENTRAL_DIFFERENCE_STEP)
+                tolerance = CENTRAL_DIFFERENCE * max(1.0, np.abs(matrix).max())
+                assert np.allclose(matrix[:, j], difference, rtol=0, atol=tolerance)
 
 
 def test_a_pendulum_swings_at_its_frequency() -> None:
     """omega^2 = m g lc / (J + m lc^2), for a uniform rod 3 g / 2 l; with a damper 2 zeta omega = d / (J + m lc^2)."""
     rod = LinkChain(links=1, length=0.8, mass=2.0)
     point = trim(rod, {"joint[1].angle_start": -1.0, "joint[1].damping": 0.3})
-    assert values_at(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=1e-9)
+    assert values_at(rod, point)["joint[1].angle"] == pytest.approx(-np.pi / 2, abs=EQUILIBRIUM)
     slowest = [m for m in linearize(rod, point=point).modes() if m[1] > 1e-6]
     assert len(slowest) == 1
     inertia = 2.0 * 0.8**2 / 3
     omega = np.sqrt(1.5 * 9.81 / 0.8)
-    assert 2 * np.pi * slowest[0][1] == pytest.approx(omega, rel=1e-9)
-    assert 2 * slowest[0][2] * omega == pytest.approx(0.3 / inertia, rel=1e-9)
+    assert 2 * np.pi * slowest[0][1] == pytest.approx(omega, rel=EQUILIBRIUM)
+    assert 2 * slowest[0][2] * omega == pytest.approx(0.3 / inertia, rel=EQUILIBRIUM)
 
 
 def test_a_hanging_chain_has_the_frequencies_of_a_rope() -> None:
@@ -84,17 +88,17 @@ def test_an_inverted_pendulum_held_by_a_torque() -> None:
     point = trim(rod, {"joint[1].angle_start": 0.5}, free=["joint[1].torque"], hold=["joint[1].angle"])
     found = values_at(rod, point)
     assert found["joint[1].angle"] == 0.5
-    assert found["joint[1].torque"] == pytest.approx(2.0 * 9.81 * 0.5 * np.cos(0.5), rel=1e-9)
+    assert found["joint[1].torque"] == pytest.approx(2.0 * 9.81 * 0.5 * np.cos(0.5), rel=EQUILIBRIUM)
     falling = max(m[0].real for m in linearize(LinkChain(links=1), {"joint[1].angle_start": np.pi / 2}).modes())
-    assert falling == pytest.approx(np.sqrt(1.5 * 9.81), rel=1e-9)
+    assert falling == pytest.approx(np.sqrt(1.5 * 9.81), rel=EQUILIBRIUM)
 
 
 def test_the_arm_comes_to_rest_with_unit_quaternions() -> None:
     arm = SphericalArm()
     point = trim(arm)
-    assert np.max(np.abs(engine("numpy", arm).rates(point.t, point.x, point.d, point.u, point.p))) < 1e-9
+    assert np.max(np.abs(engine("numpy", arm).rates(point.t, point.x, point.d, point.u, point.p))) < EQUILIBRIUM
     q = [values_at(arm, point)[f"joint[1].quaternion[{k}]"] for k in (1, 2, 3, 4)]
-    assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-12)
+    assert np.linalg.norm(q) == pytest.approx(1.0, abs=ARITHMETIC)
 
 
 WEIGHT = 75.0 * 9.81  # N, of the 6-link exoskeleton
@@ -108,10 +112,10 @@ def test_the_standing_exoskeleton() -> None:
     standing = start_at(exoskeleton, trim(exoskeleton, free=moments))
     result = exoskeleton.simulate(stop=0.2, step=0.01, start=standing)
     for foot in (1, 2):
-        assert result[f"foot[{foot}].reaction_y"] == pytest.approx(WEIGHT / 2, rel=1e-4)
+        assert result[f"foot[{foot}].reaction_y"] == pytest.approx(WEIGHT / 2, rel=STANDING_REACTION)
         for axis in "xy":
-            assert result[f"foot[{foot}].{axis}"] == pytest.approx(before[f"foot[{foot}].{axis}"][0], abs=1e-6)
-    assert np.ptp(result["hip.y"]) < 1e-5 and np.ptp(result["hip.x"]) < 1e-5
+            assert result[f"foot[{foot}].{axis}"] == pytest.approx(before[f"foot[{foot}].{axis}"][0], abs=STANDING_FOOT)
+    assert np.ptp(result["hip.y"]) < STANDING_HIP and np.ptp(result["hip.x"]) < STANDING_HIP
     assert result["link[1].length"][-1] < before["link[1].length"][0] - 1e-3, "the links yield under the weight"
 
 
@@ -138,7 +142,7 @@ def test_modes_name_their_states_and_constraints_are_marked() -> None:
     standing = trim(exoskeleton, {"hip.y_start": 0.9}, free=moments, hold=["hip.x", "hip.y"])
     pinned = [m.eigenvalue for m in linearize(exoskeleton, point=standing).modes() if m.constraint]
     assert sum(1 + (value.imag > 0) for value in pinned) == 8
-    assert pinned == pytest.approx([-10.0] * len(pinned), abs=1e-4)
+    assert pinned == pytest.approx([-10.0] * len(pinned), abs=CONSTRAINT_MODE)
 
 
 def test_the_exoskeleton_fmu_with_its_boolean_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,9 +184,11 @@ def test_the_command_and_its_files(tmp_path: Path) -> None:
     done("linearize", *rod, "-o", "a.json", folder=tmp_path)
     earth, lunar = np.load(tmp_path / "a.npz"), loadmat(tmp_path / "a.mat")
     start = json.loads((tmp_path / "a.json").read_text())
-    assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=1e-12)
+    assert earth["A"][1, 0] / lunar["A"][1, 0] == pytest.approx(9.81 / 1.62, rel=ARITHMETIC)
     assert list(earth["states"]) == start["states"] and start["states"][0] == "joint[1].angle"
-    assert earth["x0"] == pytest.approx([-np.pi / 2, 0.0], abs=1e-9) and len(start["y0"]) == len(start["outputs"])
+    assert earth["x0"] == pytest.approx([-np.pi / 2, 0.0], abs=EQUILIBRIUM) and len(start["y0"]) == len(
+        start["outputs"]
+    )
     states, inputs, outputs = (len(earth[name]) for name in ("states", "inputs", "outputs"))
     assert earth["B"].shape == (states, inputs) and earth["D"].shape == (outputs, inputs)
 
@@ -193,7 +199,7 @@ def test_a_controller_is_designed_with_what_is_chosen() -> None:
     point = trim(rods, {"joint[1].angle_start": np.pi / 2}, hold=["joint[1].angle", "joint[2].angle"])
     linear = linearize(rods, point=point).select(inputs=["joint[2].torque", "joint[1].torque"], outputs=["tip.x"])
     assert linear.states == ("joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate")
-    assert linear.C.shape == (1, 4) and linear.x0[0] == np.pi / 2 and linear.y0 == pytest.approx([0.0], abs=1e-12)
+    assert linear.C.shape == (1, 4) and linear.x0[0] == np.pi / 2 and linear.y0 == pytest.approx([0.0], abs=ARITHMETIC)
     assert max(m[0].real for m in linear.modes()) > 1
     assert np.linalg.eigvals(linear.A - linear.B @ linear.lqr(np.eye(4), np.eye(2)).K).real.max() < -1
     complete = linearize(rods, point=point)
@@ -220,4 +226,4 @@ def test_a_motor_that_holds_a_load_is_at_rest() -> None:
     """It takes in energy all the time, on which no rate depends."""
     motor = make(add_folder(EXAMPLES / "motor_pendulum"))
     point = trim(motor, {"shaft.angle_start": np.pi / 3}, free=["motor.voltage"], hold=["shaft.angle"])
-    assert abs(values_at(motor, point)["shaft.rate"]) < 1e-9 and values_at(motor, point)["motor.current"] > 0.1
+    assert abs(values_at(motor, point)["shaft.rate"]) < EQUILIBRIUM and values_at(motor, point)["motor.current"] > 0.1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.tolerances import QUATERNION_MODE, REGULATED_ANGLE, REGULATED_TORQUE, RICCATI
 from mechfmu import Exoskeleton, LinkChain, SphericalArm, WheeledCart
 from mechfmu.analysis.linear import Linear, linearize, start_at, trim
 from mechfmu.analysis.lqr import StateFeedback, lqr_controller
@@ -48,7 +49,7 @@ def test_the_gains_of_a_double_integrator(as_matrix: bool) -> None:
     else:
         law = floating_rod().lqr({"joint[1].angle": q}, {"joint[1].torque": r})
     stiffness = np.sqrt(q / r)
-    assert law.K[0] == pytest.approx([stiffness, np.sqrt(2 * INERTIA * stiffness)], rel=1e-10)
+    assert law.K[0] == pytest.approx([stiffness, np.sqrt(2 * INERTIA * stiffness)], rel=RICCATI)
     assert law.inputs == ("joint[1].torque",) and law.states == ("joint[1].angle", "joint[1].rate")
 
 
@@ -61,8 +62,8 @@ def test_the_law_is_a_controller_by_name() -> None:
     moved = law(0.0, {"joint[1].angle": 0.7, "joint[1].rate": 0.1})
     assert moved["joint[1].torque"] == pytest.approx(carry - law.K[0] @ [0.2, 0.1])
     swung = ROD.simulate(stop=8.0, start={"joint[1].angle_start": 0.9}, controller=law, period=0.01)
-    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=1e-4)
-    assert swung.inputs["joint[1].torque"][-1] == pytest.approx(carry, abs=1e-2)
+    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=REGULATED_ANGLE)
+    assert swung.inputs["joint[1].torque"][-1] == pytest.approx(carry, abs=REGULATED_TORQUE)
 
 
 def cost(law: StateFeedback, period: float, q: float, r: float) -> float:
@@ -130,7 +131,7 @@ def test_quaternions_need_no_control() -> None:
     law = model.lqr(np.eye(len(model.states)), {name: 1.0 for name in model.inputs if "torque" in name})
     closed = np.linalg.eigvals(model.A - model.select(inputs=law.inputs).B @ law.K)
     assert closed.real.max() < -0.1
-    assert np.sum(np.abs(closed + 20.0) < 1e-6) == 2, "one mode per quaternion is unchanged"
+    assert np.sum(np.abs(closed + 20.0) < QUATERNION_MODE) == 2, "one mode per quaternion is unchanged"
 
 
 def refused(message: str) -> Any:

@@ -17,6 +17,19 @@ from lxml import etree
 from scipy.integrate import solve_ivp
 
 from helpers.command_line import done, mechfmu, refused
+from helpers.tolerances import (
+    ARITHMETIC,
+    ARM_POSTURE,
+    ARM_RATE,
+    COUPLED_ALONE,
+    COUPLED_ENERGY,
+    FEEDTHROUGH,
+    FEEDTHROUGH_TORQUE,
+    PYTHON_FMU,
+    SWAY,
+    SWAY_WEIGHT,
+    TIME_GRID,
+)
 from mechfmu import LinkChain, PidController
 from mechfmu.cosim.builtin import BUILTIN, build_builtin
 from mechfmu.cosim.connections import Connection, Port, SignalUnit, conversion
@@ -107,7 +120,7 @@ def test_the_embedded_master_exchanges_signals_without_delay(parts: dict[str, Pa
     for k in (1, 2):
         angle, rate = result[f"plant.joint[{k}].angle"], result[f"plant.joint[{k}].rate"]
         torque = KP[k - 1] * (REFERENCE[k - 1] - angle) - KD[k - 1] * rate
-        assert np.allclose(result[f"control.output[{k}]"], torque, rtol=1e-13, atol=1e-11)
+        assert np.allclose(result[f"control.output[{k}]"], torque, rtol=FEEDTHROUGH, atol=FEEDTHROUGH_TORQUE)
 
 
 def test_adaptive_steps_keep_the_error_of_a_step(parts: dict[str, Path], monolithic: Any) -> None:
@@ -115,7 +128,7 @@ def test_adaptive_steps_keep_the_error_of_a_step(parts: dict[str, Path], monolit
     found = []
     for tolerance in (1e-3, 1e-5):
         result = loop(parts).simulate(step=0.1, adaptive=tolerance)
-        assert np.allclose(result.t, np.linspace(0.0, STOP, 11), atol=1e-12)
+        assert np.allclose(result.t, np.linspace(0.0, STOP, 11), atol=TIME_GRID)
         found.append(np.max(np.abs(angles(result) - monolithic(result.t))))
     assert found[1] < np.sqrt(1e-5) and 7 < found[0] / found[1] < 14
 
@@ -135,7 +148,7 @@ def test_python_fmus_take_part(tmp_path: Path) -> None:
         done("cosim", f"loop{kind}.ssp", "-o", f"loop{kind}.csv", folder=tmp_path)
         outputs[kind] = np.genfromtxt(tmp_path / f"loop{kind}.csv", delimiter=",", names=True, deletechars="")
     for name in outputs[""].dtype.names:
-        assert np.allclose(outputs[""][name], outputs[".python"][name], rtol=1e-6, atol=1e-6), name
+        assert np.allclose(outputs[""][name], outputs[".python"][name], rtol=PYTHON_FMU, atol=PYTHON_FMU), name
 
 
 def test_the_message_of_an_fmu_that_fails(parts: dict[str, Path]) -> None:
@@ -248,7 +261,7 @@ def test_parameters_from_a_file_for_the_whole_system(parts: dict[str, Path], tmp
     text = structure(bare).replace("<ssd:Elements>", f"{bindings}<ssd:Elements>", 1)
     system = System.load(rewritten(bare, tmp_path / "bound.ssp", text, {"resources/p.ssv": ssv}))
     assert system.values[Port("plant", "gravity")] == 1.62
-    assert system.values[Port("plant", "joint[1].angle_start")] == pytest.approx(-np.pi / 2, rel=1e-12)
+    assert system.values[Port("plant", "joint[1].angle_start")] == pytest.approx(-np.pi / 2, rel=ARITHMETIC)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +347,8 @@ def test_units_are_converted(parts: dict[str, Path], tmp_path: Path) -> None:
         result = system.simulate(master=master)
         shown = REFERENCE[0] - result["control.error[1]"]  # the measurement, in degrees
         lag = 1 if master == "libcosim" else 0  # it passes on at the next step
-        assert np.allclose(shown[lag:], np.rad2deg(result["plant.joint[1].angle"])[: len(shown) - lag], rtol=1e-12)
+        angle = np.rad2deg(result["plant.joint[1].angle"])
+        assert np.allclose(shown[lag:], angle[: len(shown) - lag], rtol=ARITHMETIC)
 
 
 def test_conversions() -> None:
@@ -373,7 +387,7 @@ def test_inputs_over_time_act_as_on_the_mechanism_alone(parts: dict[str, Path]) 
     system = System("alone", {"plant": parts["plant"]}, stop=1.0, step=0.01)
     result = system.simulate(inputs={"plant.joint[1].torque": torque, "plant.joint[2].torque": table})
     for name in ("tip.x", "joint[2].angle", "energy.input", "joint[1].acceleration"):
-        assert np.max(np.abs(result[f"plant.{name}"] - alone[name])) < 1e-9, name
+        assert np.max(np.abs(result[f"plant.{name}"] - alone[name])) < COUPLED_ALONE, name
     assert np.array_equal(result.inputs["plant.joint[1].torque"], alone.inputs["joint[1].torque"])
 
 
@@ -422,9 +436,9 @@ def test_the_arm_reaches_its_posture(ready: Callable[[str], System]) -> None:
     system = ready("arm_computed_torque")
     result = system.simulate()
     reference = float(system.set["control.joint[3].angle_reference"])
-    assert result["arm.joint[3].angle"][-1] == pytest.approx(reference, abs=1e-6)
-    assert abs(result["arm.joint[1].quaternion[1]"][-1]) == pytest.approx(1.0, abs=1e-6)
-    assert np.all(np.abs([result[f"arm.joint[1].rate[{a}]"][-1] for a in (1, 2, 3)]) < 1e-5)
+    assert result["arm.joint[3].angle"][-1] == pytest.approx(reference, abs=ARM_POSTURE)
+    assert abs(result["arm.joint[1].quaternion[1]"][-1]) == pytest.approx(1.0, abs=ARM_POSTURE)
+    assert np.all(np.abs([result[f"arm.joint[1].rate[{a}]"][-1] for a in (1, 2, 3)]) < ARM_RATE)
 
 
 def test_an_unknown_builtin_system(tmp_path: Path) -> None:
@@ -544,10 +558,11 @@ def test_both_masters_converge_to_the_same_path(ready: Callable[[str], System]) 
 def test_the_exoskeleton_lands_and_stands(ready: Callable[[str], System]) -> None:
     result = ready("exoskeleton_pd").simulate()
     assert result["exo.phase"][0] == 0 and result["exo.phase"][-1] == 3 and result["exo.impact_energy_loss"][-1] > 0
-    assert result["exo.hip.y"][-1] > 0.85 and np.ptp(result["exo.hip.y"][-200:]) < 1e-3
+    assert result["exo.hip.y"][-1] > 0.85 and np.ptp(result["exo.hip.y"][-200:]) < SWAY
     total = result["exo.energy.total"]
-    assert np.max(np.abs(total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"])) < 1e-6
+    balance = total - total[0] - result["exo.energy.input"] + result["exo.energy.dissipated"]
+    assert np.max(np.abs(balance)) < COUPLED_ENERGY
     weight = result["exo.foot[1].reaction_y"][-1] + result["exo.foot[2].reaction_y"][-1]
     parameters = BUILTIN["exoskeleton_pd"].parts()["exo"].table.of("parameter")
     mass = sum(s.start for s in parameters if s.name.endswith(".mass"))
-    assert weight == pytest.approx(9.81 * mass, rel=1e-2)  # it still sways a little
+    assert weight == pytest.approx(9.81 * mass, rel=SWAY_WEIGHT)

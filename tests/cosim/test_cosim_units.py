@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.tolerances import UNIT_FACTOR, UNIT_VALUE
 from mechfmu.cosim.connections import Port, SignalUnit, conversion
 from mechfmu.cosim.system import System
 from mechfmu.model import UserError
@@ -95,7 +96,7 @@ def parts(tmp_path: Path) -> dict[str, Path]:
 )
 def test_a_radian_counts_as_1(parts: dict[str, Path], source: str, target: str, factor: float) -> None:
     (connection,) = System("s", parts, {source: target}).connections
-    assert connection.factor == pytest.approx(factor, rel=1e-15) and connection.offset == 0.0
+    assert connection.factor == pytest.approx(factor, rel=UNIT_FACTOR) and connection.offset == 0.0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,8 @@ def test_a_parameter_in_degrees(
             content = old.read(name)
             assert name != "SystemStructure.ssd" or content.count(b'value="-90.0" unit="rad"') == 1
             new.writestr(name, content.replace(b'value="-90.0" unit="rad"', f'value="-90.0" unit="{unit}"'.encode()))
-    assert System.load(tmp_path / "degrees.ssp").values[Port(component, "par.rad")] == pytest.approx(radians, rel=1e-14)
+    value = System.load(tmp_path / "degrees.ssp").values[Port(component, "par.rad")]
+    assert value == pytest.approx(radians, rel=UNIT_VALUE)
 
 
 def test_units_with_a_factor_and_no_dimension() -> None:
