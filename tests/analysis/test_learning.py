@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
+from helpers import needs
 from mechfmu import LinkChain
-from mechfmu.analysis.learning import FmuEnv
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
+
+needs.package("gymnasium", whole_file=True)
+from gymnasium.utils.env_checker import check_env
+
+from mechfmu.analysis.learning import FmuEnv
 
 ACTIONS = {"joint[1].torque": (-20.0, 20.0), "joint[2].torque": (-5.0, 5.0)}
 SEEN = ["joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate"]

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from helpers import needs
 from helpers.fork_server import run
 from helpers.paths import BUILD_SCRIPTS, ROOT
 
+needs.package("nbclient", whole_file=True)  # gallery.py imports it
 sys.path.append(str(BUILD_SCRIPTS))
 from gallery import FIRST, benchmarks
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
+from helpers import needs
 from helpers.paths import BUILD_SCRIPTS
 
+needs.package("nbclient", whole_file=True)
 sys.path.append(str(BUILD_SCRIPTS))
+import nbformat
 from notebooks import NOTEBOOKS, executed, page
 
 each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)

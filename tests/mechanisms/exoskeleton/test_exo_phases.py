@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pinocchio
 import pytest
 
+from helpers import needs
 from helpers.exo_cases import A_FRAME, everything_acts
 from helpers.exo_golden import worst
 from helpers.native_mechanisms import TwoBalls
@@ -27,6 +27,8 @@ from mechfmu import Exoskeleton
 from mechfmu.mechanisms.exoskeleton import matrices as dense
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 from mechfmu.simulation.instance import Instance
+
+pinocchio = needs.module("pinocchio")
 
 
 def value(instance: Any, *names: str) -> list[float]:
