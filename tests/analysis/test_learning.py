@@ -14,9 +14,9 @@ from mechfmu.fmu.build import build
 from mechfmu.model import UserError
 
 needs.package("gymnasium", whole_file=True)
-from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from mechfmu.analysis.learning import FmuEnv
+from mechfmu.analysis.learning import FmuEnv  # noqa: E402
 
 ACTIONS = {"joint[1].torque": (-20.0, 20.0), "joint[2].torque": (-5.0, 5.0)}
 SEEN = ["joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate"]

@@ -12,8 +12,8 @@ from helpers.paths import BUILD_SCRIPTS
 
 needs.package("nbclient", whole_file=True)
 sys.path.append(str(BUILD_SCRIPTS))
-import nbformat
-from notebooks import NOTEBOOKS, executed, page
+import nbformat  # noqa: E402
+from notebooks import NOTEBOOKS, executed, page  # noqa: E402
 
 each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)
 
