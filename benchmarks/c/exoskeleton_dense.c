@@ -1,19 +1,21 @@
-/* Bursts of the exoskeleton's matrix form in flight: mass matrix and force of (25'), (26') written out, and a Cholesky solve. */
+/* Bursts of the exoskeleton's matrix form in flight: mass matrix and force of (25'), (26') written out, and a Cholesky
+ * solve. */
 #include "burst.h"
 
 #include <math.h>
 
 typedef struct {
     size_t n;
-    const int *branch;                                   /* of each link: 0, 1, 2 */
-    const int *rank;                                     /* place in its branch, from the hip */
+    const int *branch;                                       /* of each link: 0, 1, 2 */
+    const int *rank;                                         /* place in its branch, from the hip */
     const double *sigma, *m, *mu, *nu, *I, *ja, *k, *l0, *d; /* mu, nu: m c and m c^2 with the masses beyond the link */
     double mass, gravity;
 } Exoskeleton;
 
-/* q = (x, y, phi), l and their rates one after the other; tau and Fa one after the other. A and b are scratch; the accelerations end up in b. */
-static void accelerations(const Exoskeleton *e, const double *q, const double *l, const double *qd, const double *ld, const double *tau, const double *Fa,
-                          double *A, double *b, double *S, double *C) {
+/* q = (x, y, phi), l and their rates one after the other; tau and Fa one after the other. A and b are scratch; the
+ * accelerations end up in b. */
+static void accelerations(const Exoskeleton *e, const double *q, const double *l, const double *qd, const double *ld,
+                          const double *tau, const double *Fa, double *A, double *b, double *S, double *C) {
     const size_t n = e->n, N = 2 * n + 2;
     const double *phi = q + 2, *w = qd + 2;
     for (size_t i = 0; i < n; i++) {
@@ -68,11 +70,24 @@ static void accelerations(const Exoskeleton *e, const double *q, const double *l
     }
 }
 
-/* `count` evaluations at the points (x[i] = q, l, q', l'; u[i] = tau, Fa), one after the other and again from the first; results stay in out[i]. */
-double dense_burst(size_t n, const int *branch, const int *rank, const double *links, double gravity, size_t points, const double *x, const double *u,
-                   double *A, double *trig, double *out, size_t count) {
-    Exoskeleton e = {.n = n, .branch = branch, .rank = rank, .sigma = links, .m = links + n, .mu = links + 2 * n, .nu = links + 3 * n, .I = links + 4 * n,
-                     .ja = links + 5 * n, .k = links + 6 * n, .l0 = links + 7 * n, .d = links + 8 * n, .mass = 0, .gravity = gravity};
+/* `count` evaluations at the points (x[i] = q, l, q', l'; u[i] = tau, Fa), one after the other and again from the
+ * first; results stay in out[i]. */
+double dense_burst(size_t n, const int *branch, const int *rank, const double *links, double gravity, size_t points,
+                   const double *x, const double *u, double *A, double *trig, double *out, size_t count) {
+    Exoskeleton e = {.n = n,
+                     .branch = branch,
+                     .rank = rank,
+                     .sigma = links,
+                     .m = links + n,
+                     .mu = links + 2 * n,
+                     .nu = links + 3 * n,
+                     .I = links + 4 * n,
+                     .ja = links + 5 * n,
+                     .k = links + 6 * n,
+                     .l0 = links + 7 * n,
+                     .d = links + 8 * n,
+                     .mass = 0,
+                     .gravity = gravity};
     const size_t nx = 4 * n + 4, N = 2 * n + 2;
     for (size_t i = 0; i < n; i++) e.mass += e.m[i];
     const double began = cpu_seconds();

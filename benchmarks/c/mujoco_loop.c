@@ -25,8 +25,10 @@ void mujoco_free(void *chain) {
     free(c);
 }
 
-/* `count` evaluations at the points (q[i], dq[i], tau[i]), one after the other and again from the first; the last results stay in qdd[i]. */
-double mujoco_burst(void *chain, size_t points, const double *q, const double *dq, const double *tau, double *qdd, size_t count) {
+/* `count` evaluations at the points (q[i], dq[i], tau[i]), one after the other and again from the first; the last
+ * results stay in qdd[i]. */
+double mujoco_burst(void *chain, size_t points, const double *q, const double *dq, const double *tau, double *qdd,
+                    size_t count) {
     const Chain *c = chain;
     const size_t n = (size_t)c->model->nv, size = n * sizeof(double);
     const double began = cpu_seconds();

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files atomically: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from pathlib import Path
 
 from .model import UserError
 
-LONGEST = 100  # characters of a file's name that the unfinished file beside it repeats
+MAX_STEM = 100  # characters of a file's name that the unfinished file beside it repeats
 
 
 @contextmanager
 def atomic_write(target: Path) -> Iterator[Path]:
-    """A file beside `target` that takes its place when all went well. When writing fails, because the disk is full for instance, there is a UserError and
-    an older file stays what it was."""
+    """Give a file beside `target` that replaces it when the block ends without an error.
+
+    When writing fails, because the disk is full for instance, there is a UserError and an older file stays unchanged.
+    """
     place = Path(os.path.realpath(target))  # a link stays a link
-    unfinished = place.with_name(f".{place.stem[:LONGEST]}.{secrets.token_hex(4)}{place.suffix}")
+    unfinished = place.with_name(f".{place.stem[:MAX_STEM]}.{secrets.token_hex(4)}{place.suffix}")
     try:
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -1,7 +1,7 @@
-"""What a person at the keyboard asks of a mechanism and of a result, as methods: `LinkChain().simulate(stop=10).plot()`.
+"""Convenience methods of mechanisms and results: `LinkChain().simulate(stop=10).plot()`.
 
-The contract of a mechanism and the class of results know nothing of the parts of the package that do these things;
-this module, which stands above all of them, gives the methods to the two classes when the package is imported.
+The contract of a mechanism and the class of results do not import the parts of the package that do the work. This
+module, which stands above all of them, adds the methods to the two classes when the package is imported.
 """
 
 from __future__ import annotations
@@ -16,27 +16,37 @@ from .simulation.result import Result
 
 if TYPE_CHECKING:
     from .simulation.controller import Controller
-    from .simulation.simulate import Input
+    from .simulation.inputs import Input
 
 
 class MechanismMethods(Mechanism):
     """Methods of every mechanism."""
 
     def simulate(
-        self, stop: float | None = None, step: float | None = None, start: Mapping[str, float] | None = None, inputs: Mapping[str, Input] | None = None,
-        tolerance: float | None = None, engine: str = "casadi", progress: Callable[[float], None] = lambda t: None,
-        controller: Controller | None = None, period: float | None = None,
-    ) -> ResultMethods:  # fmt: skip
+        self,
+        stop: float | None = None,
+        step: float | None = None,
+        start: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Input] | None = None,
+        tolerance: float | None = None,
+        engine: str = "casadi",
+        progress: Callable[[float], None] = lambda t: None,
+        controller: Controller | None = None,
+        period: float | None = None,
+    ) -> ResultMethods:
         """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`.
 
         stop, step   in s; default: those of the mechanism's own experiment
         start        parameters and constant inputs by name: {"joint[1].angle_start": 0.5}
-        inputs       by name, each a number, a function of time, or a table (times, values) that is interpolated linearly; held over each step
+        inputs       by name, each a number, a function of time, or a table (times, values) that is interpolated
+                     linearly; held over each step
         tolerance    relative tolerance of the solver
         engine       numpy, casadi or c: how the equations are evaluated
-        progress     is told the simulation time after each step
-        controller   a function of the time and all outputs by name that returns inputs by name: lambda t, y: {"joint[1].torque": -5 * y["joint[1].angle"]}
-        period       in s, from one call of the controller to the next, the first at the start; what it sets is held in between. Default: the step
+        progress     called with the simulation time after each step
+        controller   a function of the time and all outputs by name that returns inputs by name:
+                     lambda t, y: {"joint[1].torque": -5 * y["joint[1].angle"]}
+        period       in s, between calls of the controller, the first at the start; inputs are held in between; default:
+                     the step
         """
         from .simulation.simulate import simulate_mechanism
 
@@ -44,16 +54,21 @@ class MechanismMethods(Mechanism):
         return cast(ResultMethods, result)
 
     def build(
-        self, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None, platforms: Sequence[str] | None = None,
-        compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
-    ) -> list[Path]:  # fmt: skip
-        """Write the FMUs into a folder: `LinkChain(links=3).build("out", kind="both")`. The files written.
+        self,
+        folder: str | Path = ".",
+        kind: str = "native",
+        start: Mapping[str, float | str] | None = None,
+        platforms: Sequence[str] | None = None,
+        compiler: str | None = None,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> list[Path]:
+        """Write the FMUs into a folder and return the files: `LinkChain(links=3).build("out", kind="both")`.
 
         kind         native (no Python needed), python (readable, runs in a Python process), or both
         start        start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
         platforms    linux64, win64, darwin64, or all; default: this machine's for native FMUs, all for Python FMUs
         compiler     zig or cc; default: zig where it is installed
-        progress     is told what is being done
+        progress     called with a text for each step of the build
         """
         from .fmu.build import build
 
@@ -76,13 +91,16 @@ class ResultMethods(Result):
         speed: float = 1.0,
         signals: Sequence[str] | None = None,
     ) -> Any:
-        """Draw the mechanism moving; into a file (html: a page to play with, gif, mp4), or on the screen. signals: the curves beside it in the page."""
+        """Animate the mechanism; into a file (html: an interactive page, gif, mp4), or on the screen.
+
+        signals   the curves beside the animation in the page
+        """
         from .view.animate import animate
 
         return animate(self, file, fps, speed, signals)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: one plot and the player."""
+        """The display in a notebook: one plot and the player."""
         from .view.notebook import html_of
 
         return html_of(self)

@@ -17,7 +17,8 @@ const Call CALL_TERMINATE = {"it cannot be terminated", STEPPING, EVENT_MODE | C
 const Call CALL_RESET = {"it cannot be reset", ANY, ANY};
 const Call CALL_LOGGING = {"logging cannot be changed", ANY, ANY};
 const Call CALL_GET = {"values cannot be read", READABLE, READABLE};
-const Call CALL_SET = {"values cannot be set", INSTANTIATED | INITIALIZING | STEPPING, INSTANTIATED | INITIALIZING | EVENT_MODE | CONTINUOUS};
+const Call CALL_SET = {"values cannot be set", INSTANTIATED | INITIALIZING | STEPPING,
+                       INSTANTIATED | INITIALIZING | EVENT_MODE | CONTINUOUS};
 const Call CALL_STATE_OF_FMU = {"the FMU state cannot be used", ANY, ANY};
 const Call CALL_DIRECTIONAL = {"directional derivatives cannot be computed", READABLE, READABLE};
 const Call CALL_STEP = {"a step cannot be made", STEPPING, 0};
@@ -28,13 +29,16 @@ const Call CALL_NEW_DISCRETE = {"discrete states cannot be updated", 0, EVENT_MO
 const Call CALL_ENTER_CONTINUOUS = {"continuous-time mode cannot be entered", 0, EVENT_MODE};
 const Call CALL_COMPLETED = {"a step cannot be completed", 0, CONTINUOUS};
 const Call CALL_SET_TIME = {"the time cannot be set", 0, EVENT_MODE | CONTINUOUS};
-const Call CALL_SET_STATES = {"the states cannot be set", 0, EVENT_MODE | CONTINUOUS}; /* OpenModelica does so in event mode */
-const Call CALL_GET_CONTINUOUS = {"continuous quantities cannot be read", 0, INITIALIZING | EVENT_MODE | CONTINUOUS | TERMINATED};
+const Call CALL_SET_STATES = {"the states cannot be set", 0,
+                              EVENT_MODE | CONTINUOUS}; /* OpenModelica does so in event mode */
+const Call CALL_GET_CONTINUOUS = {"continuous quantities cannot be read", 0,
+                                  INITIALIZING | EVENT_MODE | CONTINUOUS | TERMINATED};
 const Call CALL_GET_NOMINALS = {"nominal values cannot be read", 0, ANY};
 static const Call CANCEL = {"there is no step to cancel", 0, 0};
 static const Call STATUS = {"there is no status", STEPPING | TERMINATED, 0};
 
-int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging, int *phase, double *t) {
+int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks,
+                   fmi2Boolean logging, int *phase, double *t) {
     self->name = calloc(strlen(name) + 1, 1);
     if (!self->name) return 0;
     memcpy(self->name, name, strlen(name));
@@ -63,7 +67,8 @@ static const char *phase_name(int phase) {
 int legal(fmi2Component component, const Call *call) {
     const Component *self = component;
     if (!self) return 0;
-    if ((self->type == fmi2CoSimulation ? call->co_simulation : call->model_exchange) & (unsigned)*self->phase) return 1;
+    if ((self->type == fmi2CoSimulation ? call->co_simulation : call->model_exchange) & (unsigned)*self->phase)
+        return 1;
     report(self, fmi2Error, "%s: the instance is %s", call->what, phase_name(*self->phase));
     return 0;
 }
@@ -74,17 +79,21 @@ int given(fmi2Component component, const void *array, size_t n) {
     return 0;
 }
 
-const char *const WRONG_GUID = "the GUID is not that of this FMU: modelDescription.xml and binary do not belong together";
+const char *const WRONG_GUID =
+    "the GUID is not that of this FMU: modelDescription.xml and binary do not belong together";
 
-const char *instantiation_complaint(fmi2String name, fmi2Type type, fmi2String guid, const fmi2CallbackFunctions *callbacks) {
+const char *instantiation_error(fmi2String name, fmi2Type type, fmi2String guid,
+                                const fmi2CallbackFunctions *callbacks) {
     if (!callbacks || !callbacks->logger) return "there is no logger";
     if (!name || !*name) return "the instance has no name";
     if (!guid) return "no GUID is given";
-    if (type != fmi2CoSimulation && type != fmi2ModelExchange) return "the FMU type is neither Co-Simulation nor Model Exchange";
+    if (type != fmi2CoSimulation && type != fmi2ModelExchange)
+        return "the FMU type is neither Co-Simulation nor Model Exchange";
     return NULL;
 }
 
-int valid_experiment(fmi2Component self, fmi2Boolean tolerance_defined, double tolerance, double start, fmi2Boolean stop_defined, double stop) {
+int valid_experiment(fmi2Component self, fmi2Boolean tolerance_defined, double tolerance, double start,
+                     fmi2Boolean stop_defined, double stop) {
     if (!isfinite(start))
         report(self, fmi2Error, "start time %s: must be a finite number", number(start).text);
     else if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
@@ -99,7 +108,8 @@ int valid_experiment(fmi2Component self, fmi2Boolean tolerance_defined, double t
 int valid_step(fmi2Component component, double t, double h) {
     const double now = *((const Component *)component)->t;
     if (!isfinite(t) || !isfinite(h) || h <= 0)
-        report(component, fmi2Error, "step of size %s at t = %s: the size must be greater than 0", number(h).text, number(t).text);
+        report(component, fmi2Error, "step of size %s at t = %s: the size must be greater than 0", number(h).text,
+               number(t).text);
     else if (fabs(t - now) > 1e-9 * fmax(1, fabs(now)))
         report(component, fmi2Error, "step from t = %s: the simulation is at t = %s", number(t).text, number(now).text);
     else
@@ -107,7 +117,7 @@ int valid_step(fmi2Component component, double t, double h) {
     return 0;
 }
 
-/* --- FMI functions that are the same for every model -------------------------------------------------------------------------- */
+/* --- FMI functions that are the same for every model -------------------------------------------------------------- */
 
 const char *fmi2GetTypesPlatform(void) { return "default"; }
 
@@ -118,37 +128,39 @@ fmi2Status fmi2CancelStep(fmi2Component c) {
     return fmi2Error;
 }
 
-static fmi2Status no_such_status(fmi2Component c) { return report(c, fmi2Error, "this status is not available: steps are never pending"); }
+static fmi2Status no_such_status(fmi2Component c) {
+    return report(c, fmi2Error, "this status is not available: steps are never pending");
+}
 
-fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {
     REQUIRE(legal(c, &STATUS) && given(c, value, 1));
-    if (kind != fmi2DoStepStatus) return no_such_status(c);
+    if (s != fmi2DoStepStatus) return no_such_status(c);
     *value = fmi2OK;
     return fmi2OK;
 }
 
-fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value) {
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value) {
     REQUIRE(legal(c, &STATUS) && given(c, value, 1));
-    if (kind != fmi2LastSuccessfulTime) return no_such_status(c);
+    if (s != fmi2LastSuccessfulTime) return no_such_status(c);
     *value = *((const Component *)c)->t;
     return fmi2OK;
 }
 
-fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value) {
-    (void)kind;
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value) {
+    (void)s;
     REQUIRE(legal(c, &STATUS) && given(c, value, 1));
     return no_such_status(c);
 }
 
-fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value) {
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value) {
     REQUIRE(legal(c, &STATUS) && given(c, value, 1));
-    if (kind != fmi2Terminated) return no_such_status(c);
+    if (s != fmi2Terminated) return no_such_status(c);
     *value = ((const Component *)c)->wants_to_stop ? fmi2True : fmi2False;
     return fmi2OK;
 }
 
-fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value) {
-    (void)kind;
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value) {
+    (void)s;
     REQUIRE(legal(c, &STATUS) && given(c, value, 1));
     return no_such_status(c);
 }

@@ -1,10 +1,10 @@
-/* What every instance has, whatever computes behind it: who the host is, and in which phase of its lifecycle the instance is. */
+/* The part that instances of native and Python FMUs share: the host's callbacks and the phase of the lifecycle. */
 #ifndef MECHFMU_COMPONENT_H
 #define MECHFMU_COMPONENT_H
 
 #include "fmi2.h"
 
-/* Bits, so that sets of phases can be written down. */
+/* Bits, for sets of phases. */
 typedef enum {
     INSTANTIATED = 1,
     INITIALIZING = 2,
@@ -14,19 +14,20 @@ typedef enum {
     TERMINATED = 32
 } Phase;
 
-/* The first member of every instance: a fmi2Component points to one. */
+/* The first member of every instance: an fmi2Component points to one. */
 typedef struct {
     fmi2CallbackFunctions callbacks;
     char *name;
     fmi2Type type;
-    unsigned categories; /* those that are logged, as bits */
-    int *phase;          /* where the saved state keeps it */
+    unsigned categories; /* logged categories, as bits */
+    int *phase;          /* in the part that FMU states save */
     double *t;
-    int wants_to_stop;   /* the last step was discarded for good: fmi2Terminated */
+    int wants_to_stop; /* the last step was discarded for good: fmi2Terminated */
 } Component;
 
-/* 0 when there is no memory. */
-int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging, int *phase, double *t);
+/* 0 when there is not enough memory. */
+int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks,
+                   fmi2Boolean logging, int *phase, double *t);
 void component_release(Component *self);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const CATEGORY_NAMES[LOG_CATEGORIES] = {"logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal", "logAll"};
+const char *const CATEGORY_NAMES[LOG_CATEGORIES] = {"logStatusWarning", "logStatusDiscard", "logStatusError",
+                                                    "logStatusFatal", "logAll"};
 
 static Category category_of(fmi2Status status) {
     switch (status) {
@@ -18,7 +19,7 @@ static Category category_of(fmi2Status status) {
     }
 }
 
-/* To the host a message is a format for printf, so every percent sign is doubled. `target` has room for twice the text. */
+/* Hosts use a message as a format of printf, so percent signs are doubled. `target` has room for twice the text. */
 static void double_percents(char *target, const char *text) {
     for (; *text; text++) {
         *target++ = *text;
@@ -27,12 +28,14 @@ static void double_percents(char *target, const char *text) {
     *target = '\0';
 }
 
-void send_text(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category, const char *text) {
+void send_text(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category,
+               const char *text) {
     if (!callbacks->logger) return;
     char local[2 * TEXT];
     char *format = strlen(text) < TEXT ? local : malloc(2 * strlen(text) + 1);
     if (format) double_percents(format, text);
-    callbacks->logger(callbacks->componentEnvironment, name, status, category, format ? format : "there is not enough memory for the message");
+    callbacks->logger(callbacks->componentEnvironment, name, status, category,
+                      format ? format : "there is not enough memory for the message");
     if (format != local) free(format);
 }
 

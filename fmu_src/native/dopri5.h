@@ -1,4 +1,5 @@
-/* Dormand and Prince's method of order 5 with an estimate of order 4: J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19-26. */
+/* Dormand and Prince's method of order 5 with an estimate of order 4: J. R. Dormand, P. J. Prince, J. Comput. Appl.
+ * Math. 6 (1980) 19-26. */
 #ifndef MECHFMU_DOPRI5_H
 #define MECHFMU_DOPRI5_H
 
@@ -18,6 +19,7 @@ static const double DP5_A[DP5_STAGES + 1][DP5_STAGES] = {
 };
 
 /* order 5 minus order 4 */
-static const double DP5_E[DP5_STAGES + 1] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+static const double DP5_E[DP5_STAGES + 1] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
+                                             -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
 #endif

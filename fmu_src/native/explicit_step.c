@@ -1,4 +1,4 @@
-/* The explicit method: Dormand-Prince 8(5,3), and 5(4) for steps that are cut far shorter than the former wants them. */
+/* The explicit method: Dormand-Prince 8(5,3), and 5(4) for steps that are much shorter than the former allows. */
 #include "steps.h"
 
 #include "dop853.h"
@@ -6,6 +6,11 @@
 
 #include <math.h>
 #include <string.h>
+
+/* Weight of the estimate of order 3 in the error, and the limit of stability on the negative real axis: both from
+ * Hairer's DOP853. */
+static const double THIRD_ORDER_WEIGHT = 0.01;
+static const double STABILITY_LIMIT = 6.1;
 
 /* out = x + h * sum over j < count of a[j] * k[j] */
 static void combine(const Solver *s, const double *a, int count, double *out) {
@@ -19,7 +24,8 @@ static void combine(const Solver *s, const double *a, int count, double *out) {
         }
     }
     size_t i = 0;
-    for (; i + 4 <= s->n; i += 4) { /* four at a time, which compilers make vectors of; every sum stays the same */
+    for (; i + 4 <= s->n;
+         i += 4) { /* four at a time, so that compilers vectorize it; the order of each sum stays the same */
         double sum[4] = {0, 0, 0, 0};
         for (int j = 0; j < used; j++) {
             const double factor = factors[j], *k = terms[j] + i;
@@ -58,7 +64,7 @@ double explicit_step(Solver *s, const Problem *problem, double tolerance) {
         sum5 += (e5 / scale) * (e5 / scale);
         sum3 += (e3 / scale) * (e3 / scale);
     }
-    const double mixed = sum5 + 0.01 * sum3;
+    const double mixed = sum5 + THIRD_ORDER_WEIGHT * sum3;
     return mixed > 0 ? fabs(s->h) * sum5 / sqrt(mixed * (double)n) : mixed; /* mixed may also be NaN: keep it */
 }
 
@@ -81,22 +87,22 @@ double short_step(Solver *s, const Problem *problem, double tolerance) {
 }
 
 double explicit_stiffness(const Solver *s) {
-    /* the last stage and the end stand at the same time at nearby points, so their slopes tell the largest rate that matters */
-    const double limit = 6.1;
+    /* the last stage and the end are nearby points at the same time: the difference of their slopes estimates the
+     * dominant eigenvalue */
     double slopes = 0, points = 0;
     for (size_t i = 0; i < s->n; i++) {
         const double a = s->k[DOP_STAGES][i] - s->k[DOP_STAGES - 1][i], b = s->x_new[i] - s->stage[i];
         slopes += a * a;
         points += b * b;
     }
-    return points > 0 ? fabs(s->h) * sqrt(slopes / points) / limit : 0;
+    return points > 0 ? fabs(s->h) * sqrt(slopes / points) / STABILITY_LIMIT : 0;
 }
 
 const double *explicit_end_slope(const Solver *s) { return s->k[DOP_STAGES]; }
 
 const double *short_end_slope(const Solver *s) { return s->k[DP5_STAGES]; }
 
-void explicit_prepare(Solver *s, const Problem *problem) {
+void explicit_prepare_dense_output(Solver *s, const Problem *problem) {
     for (int stage = DOP_STAGES + 1; stage < DOP_DENSE_STAGES; stage++) {
         combine(s, DOP_A[stage], stage, s->stage);
         evaluate_rates(s, problem, s->t + DOP_C[stage] * s->h, s->stage, s->k[stage]);
@@ -114,7 +120,7 @@ void explicit_prepare(Solver *s, const Problem *problem) {
     }
 }
 
-void explicit_between(const Solver *s, double theta, double *x) {
+void explicit_dense_output(const Solver *s, double theta, double *x) {
     for (size_t i = 0; i < s->n; i++) {
         double y = 0;
         for (int row = DENSE_ROWS - 1; row >= 0; row--) y = (y + s->dense[row][i]) * (row % 2 == 0 ? theta : 1 - theta);

@@ -5,10 +5,11 @@
 
 #include <math.h>
 
-/* A factorization counts as n^2 / FACTORIZATION evaluations, which take about as long (link chain, 100 to 1000 links). */
-enum { FACTORIZATION = 200 };
+/* A factorization counts as n^2 / FACTORIZATION_RATIO evaluations, which take about as long (measured: link chain, 100
+ * to 1000 links). */
+enum { FACTORIZATION_RATIO = 200 };
 
-/* LU factors of the n x n matrix a (rows one after the other), with row exchanges; 0 when it is singular. */
+/* LU factorization of the n x n matrix a, by rows, with partial pivoting; 0 when it is singular. */
 static int factorize(double *a, size_t *pivots, size_t n) {
     for (size_t c = 0; c < n; c++) {
         size_t best = c;
@@ -31,6 +32,7 @@ static int factorize(double *a, size_t *pivots, size_t n) {
     return 1;
 }
 
+/* Solves with the factors; b becomes the solution. */
 static void solve(const double *a, const size_t *pivots, size_t n, double *b) {
     for (size_t r = 0; r < n; r++) {
         const double swap = b[r];
@@ -62,10 +64,10 @@ double implicit_step(Solver *s, const Problem *problem, double tolerance, int ja
     if (!jacobian_is_fresh) fill_jacobian(s, problem);
     for (size_t i = 0; i < n * n; i++) s->factors[i] = -s->jacobian[i];
     for (size_t i = 0; i < n; i++) s->factors[i * n + i] += 1 / (s->h * RODAS_GAMMA);
-    s->evaluations += (long)(n * n / FACTORIZATION);
+    s->evaluations += (long)(n * n / FACTORIZATION_RATIO);
     if (!factorize(s->factors, s->pivots, n)) return INFINITY;
 
-    double *time_slope = s->dense[0]; /* free until the dense output is prepared */
+    double *time_slope = s->dense[0]; /* unused until the dense output is prepared */
     for (size_t i = 0; i < n; i++) s->stage[i] = 0;
     evaluate_tangent(s, problem, 1, s->stage, time_slope);
 
@@ -98,7 +100,7 @@ double implicit_step(Solver *s, const Problem *problem, double tolerance, int ja
     return sqrt(sum / (double)n);
 }
 
-void implicit_prepare(Solver *s) {
+void implicit_prepare_dense_output(Solver *s) {
     for (size_t i = 0; i < s->n; i++)
         for (int row = 0; row < RODAS_DENSE_ROWS; row++) {
             double sum = 0;
@@ -107,7 +109,7 @@ void implicit_prepare(Solver *s) {
         }
 }
 
-void implicit_between(const Solver *s, double theta, double *x) {
+void implicit_dense_output(const Solver *s, double theta, double *x) {
     for (size_t i = 0; i < s->n; i++) {
         const double inner = s->dense[0][i] + theta * (s->dense[1][i] + theta * s->dense[2][i]);
         x[i] = (1 - theta) * s->x[i] + theta * (s->x_new[i] + (1 - theta) * inner);

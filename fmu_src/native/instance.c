@@ -6,19 +6,24 @@
 
 enum { EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
 
-/* Evaluations of the equations within one communication step, as in integration.py: some ten seconds for the largest mechanisms. */
+/* Evaluations of the equations within one communication step, as in integration.py: some ten seconds for the largest
+ * mechanisms. */
 #define EVALUATION_LIMIT 200000
 #define TEXT(number) #number
 #define DIGITS(number) TEXT(number)
-static const char TOO_LONG[] =
-    DIGITS(EVALUATION_LIMIT) " evaluations of the equations were not enough: use a smaller communication step or a larger tolerance";
+static const char TOO_LONG[] = DIGITS(EVALUATION_LIMIT) " evaluations of the equations were not enough: use a smaller "
+                                                        "communication step or a larger tolerance";
 
-/* By so much a guard has to fall below zero, or to rise above it, before its indicator changes its sign: far more than rounding, far less than matters. */
+/* A guard has to be beyond zero by this much before its event indicator changes its sign: far more than rounding, far
+ * less than matters. */
 static const double HYSTERESIS = 1e-11;
 
-/* Tolerances by which the states may leave their constraints before the host is asked for an event. The rates bring them back by themselves; a projection
- * restarts the host's solver, and at a smaller limit it made results worse (exoskeleton, tolerances 1e-4 and 1e-6). */
+/* Violation of the constraints, in units of the tolerance, at which an event is requested from the host. The rates
+ * stabilize the constraints anyway; a projection restarts the host's solver, and with a smaller limit results were
+ * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
 static const double PROJECTION = 100;
+
+static const double MIN_TOLERANCE = 1e-13; /* that the solver can meet */
 
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
@@ -34,7 +39,8 @@ static void lay_out(Instance *self) {
 }
 
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging) {
-    const size_t scratch = model.ny * 2 + model.nx * 4 + model.nd * 3 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
+    const size_t scratch =
+        model.ny * 2 + model.nx * 4 + model.nd * 3 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
     Instance *self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->state = calloc(1, instance_state_size());
@@ -52,10 +58,11 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
     struct {
         double **vector;
         size_t size;
-    } vectors[] = {{&self->dx, model.nx},    {&self->x_new, model.nx},  {&self->d_new, model.nd},  {&self->d_step, model.nd},
-                   {&self->u_now, model.nu},  {&self->g_now, model.ng},  {&self->g_standing, model.ng}, {&self->g_falls, model.ng}, {&self->r, model.nr},
-                   {&self->x_dot, model.nx},  {&self->d_seed, model.nd}, {&self->u_seed, model.nu}, {&self->p_seed, model.np}, {&self->dx_dot, model.nx},
-                   {&self->y_dot, model.ny}, {&self->work, model.work}};
+    } vectors[] = {
+        {&self->dx, model.nx},     {&self->x_new, model.nx},  {&self->d_new, model.nd},    {&self->d_step, model.nd},
+        {&self->u_now, model.nu},  {&self->g_now, model.ng},  {&self->g_before, model.ng}, {&self->g_crossed, model.ng},
+        {&self->r, model.nr},      {&self->x_dot, model.nx},  {&self->d_seed, model.nd},   {&self->u_seed, model.nu},
+        {&self->p_seed, model.np}, {&self->dx_dot, model.nx}, {&self->y_dot, model.ny},    {&self->work, model.work}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i].vector = next;
         next += vectors[i].size;
@@ -76,26 +83,26 @@ void instance_free(Instance *self) {
 void instance_reset(Instance *self) {
     memset(self->state, 0, instance_state_size());
     self->state->phase = INSTANTIATED;
-    self->state->stale = 1;
+    self->state->start_state_dirty = 1;
     if (model.nu) memcpy(self->u, model.u_start, model.nu * sizeof(double));
     if (model.np) memcpy(self->p, model.p_start, model.np * sizeof(double));
     instance_changed(self);
 }
 
-/* --- values ----------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 void instance_changed(Instance *self) { self->outputs_known = self->rates_known = 0; }
 
-void instance_freshen(Instance *self) {
-    if (!self->state->stale) return;
+void instance_update_start_state(Instance *self) {
+    if (!self->state->start_state_dirty) return;
     model.initial(&self->state->t, self->x, self->d, self->u, self->p, self->x_new, self->d_new, self->work);
     memcpy(self->x, self->x_new, model.nx * sizeof(double));
     memcpy(self->d, self->d_new, model.nd * sizeof(double));
-    self->state->stale = 0;
+    self->state->start_state_dirty = 0;
 }
 
 const double *instance_rates(Instance *self) {
-    instance_freshen(self);
+    instance_update_start_state(self);
     if (!self->rates_known) model.rates(&self->state->t, self->x, self->d, self->u, self->p, self->dx, self->work);
     self->rates_known = 1;
     return self->dx;
@@ -108,7 +115,7 @@ static const double *outputs(Instance *self) {
 }
 
 double instance_get(Instance *self, const Row *row, size_t index) {
-    instance_freshen(self);
+    instance_update_start_state(self);
     switch (row->role) {
     case PARAMETER: return self->p[index];
     case INPUT: return self->u[index];
@@ -121,19 +128,20 @@ double instance_get(Instance *self, const Row *row, size_t index) {
 }
 
 void instance_tangent(Instance *self, double t_dot) {
-    model.tangent(&self->state->t, self->x, self->d, self->u, self->p, &t_dot, self->x_dot, self->d_seed, self->u_seed, self->p_seed, self->dx_dot,
-                  self->y_dot, self->work);
+    model.tangent(&self->state->t, self->x, self->d, self->u, self->p, &t_dot, self->x_dot, self->d_seed, self->u_seed,
+                  self->p_seed, self->dx_dot, self->y_dot, self->work);
 }
 
-/* --- the problem that the solver sees ----------------------------------------------------------------------------------- */
+/* --- the solver's problem ----------------------------------------------------------------------------------------- */
 
-/* The inputs at time t: constant, or polynomials around the time of the instance. */
+/* The inputs at time t: constant, or Taylor polynomials around the time of the instance. */
 static const double *inputs_at(Instance *self, double t) {
     if (!self->state->polynomial) return self->u;
     const double s = t - self->state->t;
     for (size_t i = 0; i < model.nu; i++) {
         double sum = 0;
-        for (int order = INPUT_ORDERS; order >= 1; order--) sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / order;
+        for (int order = INPUT_ORDERS; order >= 1; order--)
+            sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / order;
         self->u_now[i] = self->u[i] + sum;
     }
     return self->u_now;
@@ -144,7 +152,8 @@ static const double *input_rates_at(Instance *self, double t) {
     const double s = t - self->state->t;
     for (size_t i = 0; i < model.nu; i++) {
         double sum = 0;
-        for (int order = INPUT_ORDERS; order >= 2; order--) sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / (order - 1);
+        for (int order = INPUT_ORDERS; order >= 2; order--)
+            sum = (sum + self->u_dot[(size_t)(order - 1) * model.nu + i]) * s / (order - 1);
         self->u_seed[i] = self->state->polynomial ? self->u_dot[i] + sum : 0;
     }
     return self->u_seed;
@@ -167,102 +176,87 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
         for (size_t i = 0; i < model.nu; i++) self->u_seed[i] = 0;
     memset(self->d_seed, 0, model.nd * sizeof(double));
     memset(self->p_seed, 0, model.np * sizeof(double));
-    model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, self->d_seed, u_dot, self->p_seed, dx_dot, self->y_dot, self->work);
+    model.tangent(&t, x, self->d_step, inputs_at(self, t), self->p, &t_dot, x_dot, self->d_seed, u_dot, self->p_seed,
+                  dx_dot, self->y_dot, self->work);
 }
 
-/* What guards do in one moment t to x_new and d_step: */
-typedef struct {
-    const char *why;    /* the reason when the simulation ends here */
-    const Note *warned; /* the last note that the host is to be told, and its time */
-    double warned_at;
-} Events;
+/* --- events and steps --------------------------------------------------------------------------------------------- */
 
-static void fire(Instance *self, size_t k, double t, Events *events) {
-    if (model.notes[k].text && !model.notes[k].only_at_start) {
-        events->warned = &model.notes[k];
-        events->warned_at = t;
-        if (model.notes[k].stop) events->why = model.notes[k].text;
-        if (events->why) return;
+/* The event of guard k at time t: its jump changes x_new and d_step. */
+static void handle_event(Instance *self, size_t k, double t, Events *events) {
+    const Note *note = &model.notes[k];
+    if (note->text && !note->only_at_start) {
+        events->note = note;
+        events->t_note = t;
+        if (note->stop) events->failure = note->text;
+        if (events->failure) return;
     }
-    /* x_dot and d_new are free here: jumps must not write where they read */
+    /* x_dot and d_new are unused here: jumps must not write where they read */
     model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
     memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
     memcpy(self->d_step, self->d_new, model.nd * sizeof(double));
 }
 
-/* The event iteration of both interface types: guards that stood (standing > 0) and have fallen do what they do, then those that fall because of that, until
- * none falls. `located` is a guard whose fall was found at t, or model.ng. On return self->g_now holds the guards, and how many have fallen is returned. */
-static size_t iterate_events(Instance *self, double t, const double *standing, size_t located, Events *events) {
-    size_t count = 0;
-    memcpy(self->g_standing, standing, model.ng * sizeof(double));
+/* The event iteration of both interface types: handles the events of guards that were positive in `before` and are not
+ * any more, then of those that cross zero because of them, until none does. `located` is a guard whose zero crossing
+ * was found at t, or model.ng. On return g_before holds the guards, negative where one has crossed zero and not become
+ * positive since. */
+static void iterate_events(Instance *self, double t, const double *before, size_t located, Events *events) {
+    memcpy(self->g_before, before, model.ng * sizeof(double));
     for (int round = 0; round < EVENT_ROUNDS; round++) {
-        size_t fallen = 0;
+        int any = 0;
         guards(self, t, self->x_new, self->g_now);
         for (size_t k = 0; k < model.ng; k++) {
-            const int falls = self->g_standing[k] > 0 && self->g_now[k] <= 0;
-            self->g_falls[k] = falls || (round == 0 && k == located);
-            if (!falls) self->g_standing[k] = self->g_now[k]; /* one that has risen stands again */
+            const int crossed = self->g_before[k] > 0 && self->g_now[k] <= 0;
+            self->g_crossed[k] = crossed || (round == 0 && k == located);
+            if (!crossed)
+                self->g_before[k] = self->g_now[k]; /* a guard that has become positive can cross zero again */
         }
         for (size_t k = 0; k < model.ng; k++) {
-            if (!self->g_falls[k]) continue;
-            fallen++;
-            self->g_standing[k] = -1;
-            fire(self, k, t, events);
-            if (events->why) return count + fallen;
+            if (!self->g_crossed[k]) continue;
+            any = 1;
+            self->g_before[k] = -1;
+            handle_event(self, k, t, events);
+            if (events->failure) return;
         }
-        if (fallen == 0) return count;
-        count += fallen;
+        if (!any) return;
     }
-    events->why = "events follow each other without end in one moment (chattering)";
-    return count;
+    events->failure = "events follow each other without end in one moment (chattering)";
 }
 
-int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at) {
+/* Integrates x_new and d_step from the instance's time to t_end, events included; 0 when it failed. */
+static int integrate(Instance *self, double t_end, SolverMemory *memory, Events *events) {
     const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
     SolverOptions options = {
-        self->state->tolerance > 0 ? fmax(self->state->tolerance, 1e-13) : self->p[model.tolerance_index],
+        self->state->tolerance > 0 ? fmax(self->state->tolerance, MIN_TOLERANCE) : self->p[model.tolerance_index],
         self->p[model.max_step_index],
         (Method)self->p[model.method_index],
         EVALUATION_LIMIT,
     };
-    instance_freshen(self);
     double t = self->state->t;
-    SolverMemory memory = self->state->memory;
-    memcpy(self->x_new, self->x, model.nx * sizeof(double));
-    memcpy(self->d_step, self->d, model.nd * sizeof(double));
-    Events happened = {NULL, NULL, t};
-    *why = NULL;
-    *warned = NULL;
-    if (self->rates_known) solver_slope_before(self->solver, self->dx);
-    solver_guards_before(self->solver, self->g); /* an input that has jumped since the last step can make guards fall */
-    for (int events = 0;; events++) {
+    for (int count = 0;; count++) {
         size_t guard = 0;
-        const Outcome outcome = solver_run(self->solver, &problem, &options, &memory, t_end, &t, self->x_new, &guard);
-        *at = t;
+        const Outcome outcome = solver_run(self->solver, &problem, &options, memory, t_end, &t, self->x_new, &guard);
+        events->t = t;
         options.evaluation_limit -= solver_evaluations(self->solver);
-        if (outcome == TOO_MANY_EVALUATIONS) *why = TOO_LONG;
-        if (outcome == STEP_TOO_SMALL) *why = "the internal step size became too small: the solution is no longer finite or changes too fast";
-        if (outcome == EVENT && events == EVENT_LIMIT) *why = "too many events";
-        if (*why) return 0;
         if (outcome == ARRIVED) break;
-        iterate_events(self, t, solver_guards_last(self->solver), guard, &happened);
-        *why = happened.why;
-        if (*why) return 0;
+        if (outcome == TOO_MANY_EVALUATIONS) events->failure = TOO_LONG;
+        if (outcome == STEP_TOO_SMALL)
+            events->failure =
+                "the internal step size became too small: the solution is no longer finite or changes too fast";
+        if (outcome == EVENT && count == EVENT_LIMIT) events->failure = "too many events";
+        if (!events->failure) iterate_events(self, t, solver_guards_last(self->solver), guard, events);
+        if (events->failure) return 0;
     }
     for (size_t i = 0; i < model.nx; i++)
-        if (!isfinite(self->x_new[i])) {
-            *why = "the solution is no longer finite";
-            return 0;
-        }
-    *warned = happened.warned;
-    *warned_at = happened.warned_at;
-    model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
-    const double *slope = memcmp(self->x, self->x_new, model.nx * sizeof(double)) == 0 ? solver_slope_after(self->solver) : NULL;
-    memcpy(self->d, self->d_step, model.nd * sizeof(double));
-    memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
-    instance_changed(self);
+        if (!isfinite(self->x_new[i])) events->failure = "the solution is no longer finite";
+    return !events->failure;
+}
+
+/* Inputs at the end of a step: they stay where the polynomials took them; the first derivative is kept for the outputs'
+ * derivatives. */
+static void complete_inputs(Instance *self, double t_end) {
     if (self->state->polynomial) {
-        /* the inputs stay where the polynomials took them; their first derivative is kept for the outputs' derivatives */
         const double *u_dot = input_rates_at(self, t_end);
         memcpy(self->u, inputs_at(self, t_end), model.nu * sizeof(double));
         memset(self->u_dot, 0, INPUT_ORDERS * model.nu * sizeof(double));
@@ -270,20 +264,38 @@ int instance_step(Instance *self, double t_end, const char **why, double *at, co
         self->state->polynomial = 0;
     } else {
         memset(self->u_dot, 0, INPUT_ORDERS * model.nu * sizeof(double));
-        if (slope) { /* nothing has changed since the solver evaluated it */
-            memcpy(self->dx, slope, model.nx * sizeof(double));
-            self->rates_known = 1;
-        }
     }
+}
+
+int instance_step(Instance *self, double t_end, Events *events) {
+    SolverMemory memory = self->state->memory;
+    *events = (Events){.t = self->state->t};
+    instance_update_start_state(self);
+    memcpy(self->x_new, self->x, model.nx * sizeof(double));
+    memcpy(self->d_step, self->d, model.nd * sizeof(double));
+    if (self->rates_known) solver_slope_before(self->solver, self->dx);
+    solver_guards_before(self->solver, self->g); /* inputs that were set since the last step can cause events */
+    if (!integrate(self, t_end, &memory, events)) return 0;
+    model.project(&t_end, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+    memcpy(self->d, self->d_step, model.nd * sizeof(double));
+    memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
+    instance_changed(self);
+    const int projected = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
+    const double *slope = projected || self->state->polynomial ? NULL : solver_slope_after(self->solver);
+    if (slope) { /* nothing has changed since the solver evaluated it */
+        memcpy(self->dx, slope, model.nx * sizeof(double));
+        self->rates_known = 1;
+    }
+    complete_inputs(self, t_end);
     self->state->t = t_end;
     self->state->memory = memory;
     return 1;
 }
 
-/* --- Model Exchange ------------------------------------------------------------------------------------------------------- */
+/* --- Model Exchange ----------------------------------------------------------------------------------------------- */
 
-/* Whether states are off their constraints by more than the tolerance allows; self->x_dot is then where they should be. */
-static int off_constraints(Instance *self, const double *x, const double *d) {
+/* Whether states violate their constraints by more than the tolerance allows; self->x_dot is then their projection. */
+static int violates_constraints(Instance *self, const double *x, const double *d) {
     const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
@@ -292,32 +304,32 @@ static int off_constraints(Instance *self, const double *x, const double *d) {
     return 0;
 }
 
-int instance_events(Instance *self, int *changed, const Note **told) {
+int instance_events(Instance *self, int *changed, const Note **note) {
     const double t = self->state->t;
-    Events events = {NULL, NULL, t};
-    instance_freshen(self);
+    Events events = {.t = t};
+    instance_update_start_state(self);
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     iterate_events(self, t, self->g, model.ng, &events);
-    if (!events.why && off_constraints(self, self->x_new, self->d_step)) {
+    if (!events.failure && violates_constraints(self, self->x_new, self->d_step)) {
         memcpy(self->x_new, self->x_dot, model.nx * sizeof(double));
-        memcpy(self->g, self->g_standing, model.ng * sizeof(double));
-        iterate_events(self, t, self->g, model.ng, &events); /* the projection may have moved a guard */
+        memcpy(self->g, self->g_before, model.ng * sizeof(double));
+        iterate_events(self, t, self->g, model.ng, &events); /* the projection may have changed a guard */
     }
-    *told = events.warned;
-    if (events.why && !(events.warned && events.warned->stop)) return 0;
+    *note = events.note;
+    if (events.failure && !(events.note && events.note->stop)) return 0;
     *changed = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
     memcpy(self->x, self->x_new, model.nx * sizeof(double));
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
-    memcpy(self->g, self->g_standing, model.ng * sizeof(double));
+    memcpy(self->g, self->g_before, model.ng * sizeof(double));
     instance_changed(self);
     return 1;
 }
 
 void instance_indicators(Instance *self, double *z) {
-    instance_freshen(self);
+    instance_update_start_state(self);
     model.guards(&self->state->t, self->x, self->d, self->u, self->p, z, self->work);
     for (size_t k = 0; k < model.ng; k++) z[k] += self->g[k] > 0 ? HYSTERESIS : -HYSTERESIS;
 }
 
-int instance_needs_projection(Instance *self) { return off_constraints(self, self->x, self->d); }
+int instance_needs_projection(Instance *self) { return violates_constraints(self, self->x, self->d); }

@@ -1,4 +1,4 @@
-/* One running mechanism. All that makes its future is in one block of memory, so that saving and restoring it is a copy. */
+/* One instance of a mechanism. Its whole state is in one block of memory, so that saving and restoring it is a copy. */
 #ifndef MECHFMU_INSTANCE_H
 #define MECHFMU_INSTANCE_H
 
@@ -6,20 +6,21 @@
 #include "model.h"
 #include "solver.h"
 
-enum { INPUT_ORDERS = 3 }; /* inputs may be polynomials of this degree within a step */
+enum { INPUT_ORDERS = 3 }; /* the highest derivative of an input that can be set */
 
 typedef struct {
     double t;
     double tolerance; /* of the experiment; 0: not defined */
     SolverMemory memory;
     int phase;
-    int stale;        /* the states still follow the start parameters */
-    int polynomial;   /* input derivatives have been set for the next step */
-    int started;      /* Model Exchange: continuous-time mode has been entered */
-    int unchecked;    /* Model Exchange: parameters were set after initialization, and not checked together */
+    int start_state_dirty;    /* the states are to be computed from the start parameters again */
+    int polynomial;           /* input derivatives have been set for the next step */
+    int started;              /* Model Exchange: continuous-time mode has been entered */
+    int parameters_unchecked; /* Model Exchange: parameters were set after initialization and not checked yet */
     int unused;
-    double values[];  /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u; g: guards at the end of the last step; in Model Exchange positive where
-                         a guard stands, that is, has not fallen */
+    /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u. g: the guards at the end of the last step; in Model
+     * Exchange positive where a guard has not crossed zero. */
+    double values[];
 } State;
 
 typedef struct {
@@ -29,41 +30,50 @@ typedef struct {
     /* caches and scratch memory: never part of the state */
     int outputs_known, rates_known;
     double *y, *dx;
-    double *x_new, *d_new, *d_step, *u_now, *g_now, *g_standing, *g_falls, *r;
+    double *x_new, *d_new, *d_step, *u_now, *g_now, *g_before, *g_crossed, *r;
     double *x_dot, *d_seed, *u_seed, *p_seed, *dx_dot, *y_dot;
     double *work;
     Solver *solver;
 } Instance;
 
-/* Life. instance_new returns NULL when there is no memory. */
+/* What happened in a step or in an event iteration. */
+typedef struct {
+    const char *failure; /* why it failed, or NULL */
+    double t;            /* where it failed */
+    const Note *note;    /* of the last event that has one, or NULL */
+    double t_note;       /* time of that event */
+} Events;
+
+/* Lifecycle. instance_new returns NULL when there is no memory. */
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging);
 void instance_free(Instance *self);
 void instance_reset(Instance *self);
 
 /* Values. A change must be followed by instance_changed. */
 void instance_changed(Instance *self);
-void instance_freshen(Instance *self); /* makes the start state, when it still follows the parameters */
+void instance_update_start_state(Instance *self); /* from the parameters, when they have changed */
 double instance_get(Instance *self, const Row *row, size_t index);
 const double *instance_rates(Instance *self);
 
 /* The block of memory that is the state. */
 size_t instance_state_size(void);
 
-/* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->d_seed, self->u_seed, self->p_seed and time. */
+/* Derivative of outputs and rates (self->y_dot, self->dx_dot) along self->x_dot, self->d_seed, self->u_seed,
+ * self->p_seed and time. */
 void instance_tangent(Instance *self, double t_dot);
 
-/* Co-Simulation: to the time t_end. 0 when it failed: the instance is as before, *why is a reason and *at where it stopped.
- * *warned is the guard of the last event with a note, when there was one, and *warned_at its time; otherwise NULL. */
-int instance_step(Instance *self, double t_end, const char **why, double *at, const Note **warned, double *warned_at);
+/* Co-Simulation: integrates to the time t_end. 0 when it failed; the instance has not changed then. */
+int instance_step(Instance *self, double t_end, Events *events);
 
-/* Model Exchange: guards that have fallen since the last call do what they do, and states that have left their constraints by more than the tolerance
- * are projected onto them. *changed tells whether the states changed, *told is the note of the last. 0: events do not come to an end. */
-int instance_events(Instance *self, int *changed, const Note **told);
+/* Model Exchange: handles the events of guards that have crossed zero since the last call, and projects states that
+ * violate their constraints by more than the tolerance. *changed: whether the states changed; *note: of the last event
+ * that has one, or NULL. 0: the event iteration does not converge. */
+int instance_events(Instance *self, int *changed, const Note **note);
 
-/* Model Exchange: the event indicators. They keep their sign when a guard comes to rest at zero. */
+/* Model Exchange: the event indicators, with a hysteresis: a guard that rests at zero does not change their sign. */
 void instance_indicators(Instance *self, double *z);
 
-/* Model Exchange: whether the states have left their constraints by more than the tolerance. */
+/* Model Exchange: whether the states violate their constraints by more than the tolerance. */
 int instance_needs_projection(Instance *self);
 
 #endif

@@ -1,7 +1,8 @@
-/* What a mechanism is to the runtime: sizes, a table of variables, and pure functions. Generated code defines the one constant `model`.
+/* A mechanism as the runtime needs it: sizes, a table of variables, and pure functions. Generated code defines the
+ * constant `model`.
  *
- * Vectors: x continuous states, d discrete states, u inputs, p parameters, y outputs, g guards, r requirements. Every function takes a work
- * array of model.work numbers as its last argument and keeps nothing between calls. */
+ * Vectors: x continuous states, d discrete states, u inputs, p parameters, y outputs, g guards, r requirements. Every
+ * function takes a work array of model.work numbers as its last argument and keeps nothing between calls. */
 #ifndef MECHFMU_MODEL_H
 #define MECHFMU_MODEL_H
 
@@ -10,20 +11,21 @@
 typedef enum { PARAMETER, INPUT, STATE, DISCRETE, OUTPUT, DERIVATIVE } Role;
 typedef enum { REAL, INTEGER, BOOLEAN } Kind;
 
-/* A row of the table: `count` variables with successive value references, standing at successive places of their vector. */
+/* A row of the table: `count` variables with successive value references and successive indices in their vector. */
 typedef struct {
     Role role;
     Kind kind;
-    unsigned reference;       /* of the first */
+    unsigned reference; /* of the first */
     unsigned count;
-    size_t index;             /* of the first, in the vector of its role */
-    double above, min, max;   /* limits; above is exclusive; infinite where there is none */
-    const char *before;       /* the name is `before`, or `before`, number, `after` */
+    size_t index;           /* of the first, in the vector of its role */
+    double above, min, max; /* limits; above is exclusive; infinite where there is none */
+    const char *before;     /* the name is `before`, or `before`, number, `after` */
     const char *after;
-    const char *unit;         /* with a space in front, or empty */
+    const char *unit; /* with a space in front, or empty */
 } Row;
 
-/* What the host is told when a guard falls; text NULL: nothing. After a stop the simulation cannot go on. Some are told only when initialization ends. */
+/* The log message of a guard's event; text NULL: none. `stop`: the simulation ends there. `only_at_start`: only when
+ * the guard is not positive at the end of initialization. */
 typedef struct {
     const char *text;
     int stop, only_at_start;
@@ -32,9 +34,10 @@ typedef struct {
 #define POINT const double *t, const double *x, const double *d, const double *u, const double *p
 typedef void Function(POINT, double *restrict out, double *restrict w);
 typedef void Jump(POINT, double *restrict x_new, double *restrict d_new, double *restrict w);
-typedef void Tangent(POINT, const double *t_dot, const double *x_dot, const double *d_dot, const double *u_dot, const double *p_dot,
-                     double *restrict dx_dot, double *restrict y_dot, double *restrict w);
-typedef void InitialTangent(POINT, const double *p_dot, double *restrict x_dot, double *restrict d_dot, double *restrict w);
+typedef void Tangent(POINT, const double *t_dot, const double *x_dot, const double *d_dot, const double *u_dot,
+                     const double *p_dot, double *restrict dx_dot, double *restrict y_dot, double *restrict w);
+typedef void InitialTangent(POINT, const double *p_dot, double *restrict x_dot, double *restrict d_dot,
+                            double *restrict w);
 
 typedef struct {
     const char *guid;
@@ -45,9 +48,9 @@ typedef struct {
     unsigned n_variables;
     const double *u_start, *p_start, *x_nominal;
     const char *const *requirement_texts;
-    const unsigned char *cautions; /* one for each requirement: whether it is only a warning */
-    size_t tolerance_index, max_step_index, method_index;  /* the solver's parameters, in p */
-    int projects;                                          /* project is not the identity */
+    const unsigned char *cautions;                        /* one for each requirement: whether it is only a warning */
+    size_t tolerance_index, max_step_index, method_index; /* the solver's parameters, in p */
+    int projects;                                         /* project is not the identity */
     Jump *initial;
     Function *rates, *outputs, *guards, *project, *requirements;
     Jump *const *jumps;

@@ -1,15 +1,44 @@
-/* Step-size control, the choice between the methods, and events. */
+/* Step-size control, choice of the method, event location. */
 #include "steps.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { LOOKS = 8 }; /* at the guards, in one step of the size that the error control wants */
-enum { SUSPICIONS = 15, DENIALS = 6 }; /* steps that look stiff before the implicit method takes over; steps that clear the suspicion */
-enum { SHORT = 5, REFUSALS = 10 }; /* a step is short when it is so many times shorter than wanted; steps until the next try after a bad one */
-static const double SHORT_ERROR = 0.1; /* of a short step, in units of the tolerance: there are many of them */
+/* --- constants ---------------------------------------------------------------------------------------------------- */
+
+/* Step-size control (Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, II.4; names as in SciPy): the
+ * next step size is h * SAFETY * error^(-1 / order), the factor within these limits. */
+static const double SAFETY = 0.9;
+static const double MIN_FACTOR = 0.2;
+static const double MAX_FACTOR = 6;
+static const double MAX_FACTOR_AFTER_REJECTION = 1; /* for the first step that is accepted after a rejected one */
+static const double MAX_FACTOR_OF_REJECTED = 0.9;   /* a rejected step is repeated with a smaller one */
+static const double FACTOR_NOT_FINITE = 0.1;        /* the step failed: its error is not a number */
+static const double EXPLICIT_ORDER = 8;
+static const double IMPLICIT_ORDER = 5;
+
+/* The first step (the same book, II.4): an explicit Euler step that changes the state by a hundredth of itself. */
+static const double FIRST_STEP_CHANGE = 0.01;
+static const double FIRST_STEP_DEFAULT = 1e-6;          /* s, where state or slope are below the next limit */
+static const double FIRST_STEP_NEGLIGIBLE_SIZE = 1e-10; /* sum of squares in units of the tolerance */
+
+static const double MIN_STEP = 4 * DBL_EPSILON;   /* relative to the time */
+static const double END_ROUNDING = 1e-9;          /* a step that leaves less than this part of the rest takes it all */
+static const double NEGLIGIBLE_INTERVAL = 1e-3;   /* of EVENT_TIME_TOLERANCE: too short to integrate */
 static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
+enum { MAX_CROSSING_ITERATIONS = 200 };
+enum { BISECTION_PERIOD = 3 };       /* every third iteration of the search for a zero crossing is a bisection */
+enum { EVENT_SAMPLES_PER_STEP = 8 }; /* of the guards, in one step of the size that the error control wants */
+
+enum { STIFF_STEPS_TO_SWITCH = 15 };  /* steps that look stiff before the implicit method takes over */
+enum { NONSTIFF_STEPS_TO_CLEAR = 6 }; /* steps that do not look stiff before the count starts again */
+
+enum { SHORT_STEP_RATIO = 5 };    /* a final step is short when the error control allows one so many times larger */
+enum { SHORT_STEP_BACKOFF = 10 }; /* final steps until a short one is tried again after one was rejected */
+static const double SHORT_STEP_ERROR = 0.1; /* allowed in a short step, in units of the tolerance: there are many */
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
     return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + 3 * n_guards;
@@ -59,7 +88,7 @@ void solver_slope_before(Solver *s, const double *slope) {
 
 const double *solver_slope_after(const Solver *s) { return s->slope_after; }
 
-/* A first step from the size of the state and its slope: the explicit Euler step that changes the state by a hundredth of itself. */
+/* The size of the first step, from the sizes of the state and its slope. */
 static double first_step(const Solver *s, double tolerance) {
     double size = 0, slope = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -67,28 +96,43 @@ static double first_step(const Solver *s, double tolerance) {
         size += (s->x[i] / scale) * (s->x[i] / scale);
         slope += (s->slope[i] / scale) * (s->slope[i] / scale);
     }
-    return size < 1e-10 || slope < 1e-10 ? 1e-6 : 0.01 * sqrt(size / slope);
+    if (size < FIRST_STEP_NEGLIGIBLE_SIZE || slope < FIRST_STEP_NEGLIGIBLE_SIZE) return FIRST_STEP_DEFAULT;
+    return FIRST_STEP_CHANGE * sqrt(size / slope);
 }
 
-static void between(const Solver *s, int stiff, double theta, double *x) {
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+static void prepare_dense_output(Solver *s, const Problem *problem, int stiff) {
     if (stiff)
-        implicit_between(s, theta, x);
+        implicit_prepare_dense_output(s);
     else
-        explicit_between(s, theta, x);
+        explicit_prepare_dense_output(s, problem);
+}
+
+static void dense_output(const Solver *s, int stiff, double theta, double *x) {
+    if (stiff)
+        implicit_dense_output(s, theta, x);
+    else
+        explicit_dense_output(s, theta, x);
 }
 
 static void guards_at(Solver *s, const Problem *problem, int stiff, double theta, double *g) {
-    between(s, stiff, theta, s->stage);
+    dense_output(s, stiff, theta, s->stage);
     evaluate_guards(s, problem, s->t + theta * s->h, s->stage, g);
 }
 
-/* The moment between fractions a and b of the accepted step just after guard k, with values ga > 0 and gb <= 0 there, has fallen through zero:
- * regula falsi, Illinois variant, with a bisection now and then. */
-static double fall(Solver *s, const Problem *problem, int stiff, size_t k, double a, double b, double ga, double gb) {
+/* Whether guard k crosses zero between g_old and g_new. */
+static int crosses_zero(const Solver *s, size_t k) { return s->g_old[k] > 0 && s->g_new[k] <= 0; }
+
+/* The zero crossing of guard k between fractions a and b of the accepted step, where its values are ga > 0 and gb <= 0:
+ * the end of the last bracket, at which the guard is not positive. Regula falsi, Illinois variant, with bisections. */
+static double locate_zero_crossing(Solver *s, const Problem *problem, int stiff, size_t k, double a, double b) {
     const double tolerance = fmax(EVENT_TIME_TOLERANCE / s->h, 4 * DBL_EPSILON);
+    double ga = s->g_old[k], gb = s->g_new[k];
     int side = 0;
-    for (int i = 0; i < 200 && b - a > tolerance; i++) {
-        double c = i % 3 == 2 ? 0.5 * (a + b) : (a * gb - b * ga) / (gb - ga);
+    for (int i = 0; i < MAX_CROSSING_ITERATIONS && b - a > tolerance; i++) {
+        const int bisect = i % BISECTION_PERIOD == BISECTION_PERIOD - 1;
+        double c = bisect ? 0.5 * (a + b) : (a * gb - b * ga) / (gb - ga);
         if (!(c > a && c < b)) c = 0.5 * (a + b);
         guards_at(s, problem, stiff, c, s->g_trial);
         if (s->g_trial[k] > 0) {
@@ -106,8 +150,8 @@ static double fall(Solver *s, const Problem *problem, int stiff, size_t k, doubl
     return b;
 }
 
-/* Guards that have fallen at the very start of a run; the first of them is *guard. */
-static int fallen_before(Solver *s, const Problem *problem, size_t *guard) {
+/* Whether guards have crossed zero before the run begins; the first of them is *guard. */
+static int event_at_start(Solver *s, const Problem *problem, size_t *guard) {
     const int known = s->g_known;
     s->g_known = 0;
     evaluate_guards(s, problem, s->t, s->x, s->g_trial);
@@ -120,82 +164,90 @@ static int fallen_before(Solver *s, const Problem *problem, size_t *guard) {
     return 0;
 }
 
-static void prepare(Solver *s, const Problem *problem, int stiff) {
-    if (stiff)
-        implicit_prepare(s);
-    else
-        explicit_prepare(s, problem);
-}
-
-/* How often the guards are looked at in the accepted step: one may fall and rise again in it. A step that could have been `longer` times as long needs
- * fewer looks, unless a guard stands at zero at its start as it does after a bounce: then it may rise and fall again. */
-static int looks(const Solver *s, double longer) {
+/* The number of samples of the guards in the accepted step, in which a guard may cross zero twice. A step that could
+ * have been larger by the growth factor needs fewer, unless a guard is at zero at its start, as after an impact: then
+ * it may become positive and cross zero again. */
+static int event_samples(const Solver *s, double growth_factor) {
     for (size_t k = 0; k < s->n_guards; k++)
-        if (s->g_old[k] <= 0) return LOOKS;
-    return longer >= LOOKS ? 1 : (int)fmin(LOOKS, ceil(LOOKS / longer));
+        if (s->g_old[k] <= 0) return EVENT_SAMPLES_PER_STEP;
+    if (growth_factor >= EVENT_SAMPLES_PER_STEP) return 1;
+    return (int)fmin(EVENT_SAMPLES_PER_STEP, ceil(EVENT_SAMPLES_PER_STEP / growth_factor));
 }
 
-/* The earliest fall in the accepted step, from the guards g_old at its start: the guard, and the fraction of the step at which it happens. 0 when there is
- * none, and g_old is then at the end. */
-static int first_fall(Solver *s, const Problem *problem, int stiff, double longer, size_t *guard, double *theta) {
-    const int n = looks(s, longer);
+/* The earliest zero crossing between fractions a and b of the step, with guards g_old and g_new; 0 when there is none.
+ * Guards that cross zero at the same time, within the tolerance, are one event, and *theta is the last of them. */
+static int first_crossing(Solver *s, const Problem *problem, int stiff, double a, double b, size_t *guard,
+                          double *theta) {
+    int found = 0;
+    for (size_t k = 0; k < s->n_guards; k++) {
+        if (!crosses_zero(s, k)) continue;
+        const double crossing = locate_zero_crossing(s, problem, stiff, k, a, b);
+        if (!found || crossing < *theta) {
+            *theta = crossing;
+            *guard = k;
+        }
+        found = 1;
+    }
+    if (!found) return 0;
+    double last = 0;
+    for (size_t k = 0; k < s->n_guards; k++) {
+        if (!crosses_zero(s, k)) continue;
+        const double crossing = locate_zero_crossing(s, problem, stiff, k, a, b);
+        if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->h) last = fmax(last, crossing);
+    }
+    *theta = last;
+    guards_at(s, problem, stiff, last, s->g_trial);
+    return 1;
+}
+
+/* The first event in the accepted step, from the guards g_old at its start: its guard, and the fraction of the step at
+ * which it occurs. 0 when there is none; g_old then holds the guards at the end. */
+static int first_event(Solver *s, const Problem *problem, int stiff, double growth_factor, size_t *guard,
+                       double *theta) {
+    const int n = event_samples(s, growth_factor);
     int prepared = n > 1;
-    if (prepared) prepare(s, problem, stiff);
-    for (int look = 1; look <= n; look++) {
-        const double a = (double)(look - 1) / n, b = (double)look / n;
-        int found = 0;
-        if (look < n)
+    if (prepared) prepare_dense_output(s, problem, stiff);
+    for (int sample = 1; sample <= n; sample++) {
+        const double a = (double)(sample - 1) / n, b = (double)sample / n;
+        if (sample < n)
             guards_at(s, problem, stiff, b, s->g_new);
         else
             evaluate_guards(s, problem, s->t + s->h, s->x_new, s->g_new);
         for (size_t k = 0; k < s->n_guards && !prepared; k++)
-            if (s->g_old[k] > 0 && s->g_new[k] <= 0) {
-                prepare(s, problem, stiff);
+            if (crosses_zero(s, k)) {
+                prepare_dense_output(s, problem, stiff);
                 prepared = 1;
             }
-        double together = 0; /* the end of the moment in which guards fall together */
-        for (int round = 0; round < 2; round++)
-            for (size_t k = 0; k < s->n_guards; k++) {
-                if (!(s->g_old[k] > 0 && s->g_new[k] <= 0)) continue;
-                const double when = fall(s, problem, stiff, k, a, b, s->g_old[k], s->g_new[k]);
-                if (round == 0 && (!found || when < *theta)) {
-                    *theta = when;
-                    *guard = k;
-                }
-                if (round == 1 && when <= *theta + 2 * EVENT_TIME_TOLERANCE / s->h) together = fmax(together, when);
-                found = 1;
-            }
-        if (found) {
-            *theta = together;
-            guards_at(s, problem, stiff, together, s->g_trial);
-            return 1;
-        }
+        if (first_crossing(s, problem, stiff, a, b, guard, theta)) return 1;
         memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
     }
     return 0;
 }
 
+/* --- steps -------------------------------------------------------------------------------------------------------- */
+
 /* Hairer's test: the explicit method is at its stability limit in step after step. */
 static int looks_stiff(const Solver *s, SolverMemory *memory) {
     if (explicit_stiffness(s) > 1) {
-        memory->denials = 0;
-        return ++memory->suspicions >= SUSPICIONS;
+        memory->nonstiff_steps = 0;
+        return ++memory->stiff_steps >= STIFF_STEPS_TO_SWITCH;
     }
-    if (memory->suspicions > 0 && ++memory->denials >= DENIALS) memory->suspicions = memory->denials = 0;
+    if (memory->stiff_steps > 0 && ++memory->nonstiff_steps >= NONSTIFF_STEPS_TO_CLEAR)
+        memory->stiff_steps = memory->nonstiff_steps = 0;
     return 0;
 }
 
-/* The rest of a run, when it is short, in one step of the cheaper method. 0: something happens in it, or it is not good enough. */
-static int arrives_shortly(Solver *s, const Problem *problem, double tolerance, SolverMemory *memory) {
+/* A short final step with the cheaper method. 0: there may be an event in it, or its error is too large. */
+static int short_final_step(Solver *s, const Problem *problem, double tolerance, SolverMemory *memory) {
     for (size_t k = 0; k < s->n_guards; k++)
-        if (s->g_old[k] <= 0) return 0; /* it may rise and fall again within the step */
-    if (memory->refusals > 0) {
-        memory->refusals--;
+        if (s->g_old[k] <= 0) return 0; /* it may become positive and cross zero within the step */
+    if (memory->short_step_backoff > 0) {
+        memory->short_step_backoff--;
         return 0;
     }
     s->steps++;
-    if (!(short_step(s, problem, tolerance) < SHORT_ERROR)) {
-        memory->refusals = REFUSALS;
+    if (!(short_step(s, problem, tolerance) < SHORT_STEP_ERROR)) {
+        memory->short_step_backoff = SHORT_STEP_BACKOFF;
         return 0;
     }
     if (s->n_guards == 0) return 1;
@@ -206,85 +258,92 @@ static int arrives_shortly(Solver *s, const Problem *problem, double tolerance, 
     return 1;
 }
 
-Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, double t_end, double *t, double *x,
-                   size_t *guard) {
-    const size_t n = s->n;
+/* Step-size control. */
+typedef struct {
+    double h_next;        /* the step size that the error control wants next */
+    double growth_factor; /* by which the last accepted step could have been larger */
+    int rejected;         /* the last step was */
+} Control;
+
+/* Tries the step s->h, which is h_wanted or was cut to end at the end of the run; 0 when it is rejected. */
+static int try_step(Solver *s, const Problem *problem, double tolerance, int stiff, double h_wanted, Control *control) {
+    s->steps++;
+    const double error =
+        stiff ? implicit_step(s, problem, tolerance, control->rejected) : explicit_step(s, problem, tolerance);
+    const double order = stiff ? IMPLICIT_ORDER : EXPLICIT_ORDER;
+    const double limit = control->rejected ? MAX_FACTOR_AFTER_REJECTION : MAX_FACTOR;
+    control->growth_factor = SAFETY * pow(error, -1 / order);
+    const double factor = isfinite(error) ? fmin(fmax(control->growth_factor, MIN_FACTOR), limit) : FACTOR_NOT_FINITE;
+    control->rejected = !(error < 1);
+    if (control->rejected) {
+        control->h_next = s->h * fmin(factor, MAX_FACTOR_OF_REJECTED);
+        return 0;
+    }
+    const double h_next = s->h * factor;
+    control->h_next = s->h < h_wanted ? fmax(control->h_next, h_next) : h_next; /* a cut step never lowers it */
+    return 1;
+}
+
+/* Integrates from (s->t, s->x) to t_end or to the first event, which is then at (*t, x). */
+static Outcome integrate(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
+                         double t_end, Control *control, double *t, double *x, size_t *guard) {
     const double tolerance = options->relative_tolerance;
+    const size_t bytes = s->n * sizeof *x;
+    for (;;) {
+        if (s->evaluations >= options->evaluation_limit) return TOO_MANY_EVALUATIONS;
+        const double left = t_end - s->t;
+        const double h = options->max_step > 0 ? fmin(control->h_next, options->max_step) : control->h_next;
+        const int last = h >= left * (1 - END_ROUNDING);
+        const int stiff = memory->stiff;
+        s->h = last ? left : h;
+        if (!last && !(s->h > MIN_STEP * fabs(s->t))) return STEP_TOO_SMALL;
+        if (!stiff && last && SHORT_STEP_RATIO * left <= h && short_final_step(s, problem, tolerance, memory)) {
+            if (s->t + s->h == t_end) s->slope_after = short_end_slope(s);
+            memcpy(s->x, s->x_new, bytes);
+            s->t = t_end;
+            return ARRIVED;
+        }
+        if (!try_step(s, problem, tolerance, stiff, h, control)) continue;
+        if (options->method == AUTOMATIC && !stiff && looks_stiff(s, memory)) memory->stiff = 1;
+        double theta = 1;
+        if (s->n_guards && first_event(s, problem, stiff, control->growth_factor, guard, &theta)) {
+            dense_output(s, stiff, theta, x);
+            *t = s->t + theta * s->h;
+            return EVENT;
+        }
+        if (last && !stiff && s->t + s->h == t_end) s->slope_after = explicit_end_slope(s);
+        s->t = last ? t_end : s->t + s->h;
+        memcpy(s->x, s->x_new, bytes);
+        if (last) return ARRIVED;
+        if (stiff)
+            evaluate_rates(s, problem, s->t, s->x, s->slope);
+        else
+            memcpy(s->slope, explicit_end_slope(s), bytes);
+    }
+}
+
+Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, double t_end,
+                   double *t, double *x, size_t *guard) {
     const int slope_known = s->slope_known;
     s->slope_known = 0;
     s->slope_after = NULL;
     s->steps = s->evaluations = 0;
-    memcpy(s->x, x, n * sizeof *x);
+    memcpy(s->x, x, s->n * sizeof *x);
     s->t = *t;
-    if (s->n_guards && fallen_before(s, problem, guard)) return EVENT;
-    if (n == 0 || t_end - *t <= 1e-3 * EVENT_TIME_TOLERANCE) { /* nothing to integrate, or only the rest after an event at the very end */
+    if (s->n_guards && event_at_start(s, problem, guard)) return EVENT;
+    /* nothing to integrate, or only the rest after an event at the very end */
+    if (s->n == 0 || t_end - *t <= NEGLIGIBLE_INTERVAL * EVENT_TIME_TOLERANCE) {
         *t = t_end;
         return ARRIVED;
     }
     memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
     if (!slope_known) evaluate_rates(s, problem, s->t, s->x, s->slope);
-    double wanted = memory->step > 0 ? memory->step : first_step(s, tolerance);
-    int rejected = 0;
-    Outcome outcome;
-    for (;;) {
-        if (s->evaluations >= options->evaluation_limit) {
-            outcome = TOO_MANY_EVALUATIONS;
-            break;
-        }
-        const double left = t_end - s->t;
-        double h = options->max_step > 0 ? fmin(wanted, options->max_step) : wanted;
-        const int last = h >= left * (1 - 1e-9);
-        s->h = last ? left : h;
-        if (!(s->h > 4 * DBL_EPSILON * fabs(s->t)) && !last) {
-            outcome = STEP_TOO_SMALL;
-            break;
-        }
-        if (!memory->stiff && last && SHORT * left <= h && arrives_shortly(s, problem, tolerance, memory)) {
-            memcpy(s->x, s->x_new, n * sizeof *x);
-            if (s->t + s->h == t_end) s->slope_after = short_end_slope(s);
-            s->t = t_end;
-            outcome = ARRIVED;
-            break;
-        }
-        s->steps++;
-        const double error = memory->stiff ? implicit_step(s, problem, tolerance, rejected) : explicit_step(s, problem, tolerance);
-        const double order = memory->stiff ? 5 : 8;
-        const double longer = 0.9 * pow(error, -1 / order);
-        const double factor = isfinite(error) ? fmin(fmax(longer, 0.2), rejected ? 1 : 6) : 0.1;
-        if (!(error < 1)) {
-            wanted = s->h * fmin(factor, 0.9);
-            rejected = 1;
-            continue;
-        }
-        /* a step that was cut to fit says little: it may raise what is wanted, not lower it */
-        const double proposal = s->h * factor;
-        wanted = s->h < h ? fmax(wanted, proposal) : proposal;
-        rejected = 0;
-        const int was_stiff = memory->stiff;
-        if (options->method == AUTOMATIC && !memory->stiff && looks_stiff(s, memory)) memory->stiff = 1;
-        if (s->n_guards) {
-            double theta = 1;
-            if (first_fall(s, problem, was_stiff, longer, guard, &theta)) {
-                between(s, was_stiff, theta, x);
-                *t = s->t + theta * s->h;
-                memory->step = wanted;
-                return EVENT;
-            }
-        }
-        if (last && !was_stiff && s->t + s->h == t_end) s->slope_after = explicit_end_slope(s);
-        s->t = last ? t_end : s->t + s->h;
-        memcpy(s->x, s->x_new, n * sizeof *x);
-        if (last) {
-            outcome = ARRIVED;
-            break;
-        }
-        if (was_stiff)
-            evaluate_rates(s, problem, s->t, s->x, s->slope);
-        else
-            memcpy(s->slope, explicit_end_slope(s), n * sizeof *x);
+    Control control = {.h_next = memory->step > 0 ? memory->step : first_step(s, options->relative_tolerance)};
+    const Outcome outcome = integrate(s, problem, options, memory, t_end, &control, t, x, guard);
+    if (outcome != EVENT) {
+        *t = s->t;
+        memcpy(x, s->x, s->n * sizeof *x);
     }
-    *t = s->t;
-    memcpy(x, s->x, n * sizeof *x);
-    memory->step = wanted;
+    memory->step = control.h_next;
     return outcome;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* dx/dt = rates(t, x); an event is a fall of a guard through zero. */
+/* dx/dt = rates(t, x); an event is a zero crossing of a guard: it was positive and is not any more. */
 typedef struct {
     size_t n, n_guards;
     void (*rates)(void *context, double t, const double *x, double *dx);
@@ -15,19 +15,20 @@ typedef struct {
 
 typedef enum { EXPLICIT = 1, IMPLICIT = 2, AUTOMATIC = 3 } Method;
 
-/* What the solver remembers from one call to the next: plain numbers, part of the FMU state. */
+/* The solver's memory between calls: plain numbers, part of the FMU state. */
 typedef struct {
-    double step;              /* the step size that the error control wants next; 0: none yet */
-    int stiff;                /* the implicit method has taken over */
-    int suspicions, denials;  /* of stiffness */
-    int refusals;             /* short steps that are not tried, because the last one was not good enough */
+    double step;            /* the step size that the error control wants next; 0: none yet */
+    int stiff;              /* the implicit method has taken over */
+    int stiff_steps;        /* explicit steps that looked stiff */
+    int nonstiff_steps;     /* explicit steps that did not, since the last one that did */
+    int short_step_backoff; /* short final steps not to try, because the error of the last one was too large */
 } SolverMemory;
 
 typedef struct {
-    double relative_tolerance;  /* also the absolute one */
-    double max_step;            /* 0: free */
+    double relative_tolerance; /* also the absolute one */
+    double max_step;           /* 0: no limit */
     Method method;
-    long evaluation_limit;      /* of the problem's functions; looked at between steps */
+    long evaluation_limit; /* of the problem's functions; checked between steps */
 } SolverOptions;
 
 typedef enum { ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL } Outcome;
@@ -38,26 +39,28 @@ typedef struct Solver Solver;
 size_t solver_size(size_t n, size_t n_guards);
 Solver *solver_init(void *memory, size_t n, size_t n_guards);
 
-/* The guards as they stood before whatever changed since (inputs at a communication point): what has fallen by then is an event at the very start
- * of the next run. */
+/* The guards before a change of inputs, parameters or states at the start of the next run. A guard that crosses zero by
+ * that change is an event at the start of the run. */
 void solver_guards_before(Solver *solver, const double *g);
 
-/* The guards at the end of a run that has arrived; before the event of a run that has ended with one. */
+/* The guards at the end of a run that has arrived, or before the event of a run that has ended with one. */
 const double *solver_guards_last(const Solver *solver);
 
-/* The slope f(t, x) at the start of the next run, for a caller who knows it; and at the end of a run that has arrived, or NULL when the solver does not
- * know it. The very numbers that an evaluation would give: they save one. */
+/* The slope f(t, x): solver_slope_before sets it for the start of the next run, solver_slope_after returns it at the
+ * end of a run that has arrived, or NULL where it was not computed. Each saves an evaluation and has the same value. */
 void solver_slope_before(Solver *solver, const double *slope);
 const double *solver_slope_after(const Solver *solver);
 
-/* From (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure *t and x are where it stopped. */
+/* Integrates from (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure (*t, x) is the
+ * last point that was reached. */
 Outcome solver_run(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                    double t_end, double *t, double *x, size_t *guard);
 
 /* Steps taken (accepted and rejected) by the last run. */
 long solver_steps(const Solver *solver);
 
-/* Evaluations of the problem's functions by the last run; a factorization of the Jacobian counts as many as take equally long. */
+/* Evaluations of the problem's functions by the last run. A factorization of the Jacobian counts as the number of
+ * evaluations that take as long. */
 long solver_evaluations(const Solver *solver);
 
 #endif

@@ -1,4 +1,4 @@
-/* One step of each method, and what lies between its ends. Private to the solver. */
+/* One step of each method, and its dense output. Private to the solver. */
 #ifndef MECHFMU_STEPS_H
 #define MECHFMU_STEPS_H
 
@@ -15,12 +15,12 @@ struct Solver {
     double *x, *slope, *x_new;
     double *stage;             /* a point inside the step */
     double *k[MOST_STAGES];    /* slopes (explicit) or increments (implicit) */
-    double *dense[DENSE_ROWS]; /* the step's interpolation polynomial, once prepared */
+    double *dense[DENSE_ROWS]; /* coefficients of the dense output, once prepared */
     double *jacobian, *factors;
     size_t *pivots;
     double *g_old, *g_new, *g_trial;
-    int g_known;               /* g_old holds the guards as they stood before the next run */
-    int slope_known;           /* slope holds that at the start of the next run */
+    int g_known;               /* g_old holds the guards before the next run */
+    int slope_known;           /* slope is the one at the start of the next run */
     const double *slope_after; /* at the end of the last run; NULL: not known */
 };
 
@@ -30,7 +30,8 @@ static inline void evaluate_rates(Solver *s, const Problem *problem, double t, c
     problem->rates(problem->context, t, x, dx);
 }
 
-static inline void evaluate_tangent(Solver *s, const Problem *problem, double t_dot, const double *x_dot, double *dx_dot) {
+static inline void evaluate_tangent(Solver *s, const Problem *problem, double t_dot, const double *x_dot,
+                                    double *dx_dot) {
     s->evaluations++;
     problem->tangent(problem->context, s->t, s->x, t_dot, x_dot, dx_dot);
 }
@@ -40,24 +41,24 @@ static inline void evaluate_guards(Solver *s, const Problem *problem, double t, 
     problem->guards(problem->context, t, x, g);
 }
 
-/* Each makes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */
+/* Each computes the trial step s->h and returns its error in units of the tolerance (not finite: the step failed). */
 double explicit_step(Solver *s, const Problem *problem, double tolerance);
 double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh);
 
-/* The same for a step that is far shorter than explicit_step wants: half the work. It has no dense output. */
+/* The same for a step that is much shorter than the error of explicit_step allows: half the work, no dense output. */
 double short_step(Solver *s, const Problem *problem, double tolerance);
 
-/* How far the explicit step is beyond what stability allows for slow components: above 1 means stiff. */
+/* The explicit step in units of the stability limit: stiff above 1. */
 double explicit_stiffness(const Solver *s);
 
-/* The slope at t + h, the end of the accepted step, which the step has computed. */
+/* The slope at t + h, the end of the accepted step. */
 const double *explicit_end_slope(const Solver *s);
 const double *short_end_slope(const Solver *s);
 
 /* Dense output of the accepted step: prepare once, then evaluate at t + theta * h, 0 <= theta <= 1. */
-void explicit_prepare(Solver *s, const Problem *problem);
-void explicit_between(const Solver *s, double theta, double *x);
-void implicit_prepare(Solver *s);
-void implicit_between(const Solver *s, double theta, double *x);
+void explicit_prepare_dense_output(Solver *s, const Problem *problem);
+void explicit_dense_output(const Solver *s, double theta, double *x);
+void implicit_prepare_dense_output(Solver *s);
+void implicit_dense_output(const Solver *s, double theta, double *x);
 
 #endif

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 4096, KEPT = 1 << 20 };
+enum { INITIAL_CAPACITY = 4096, LARGEST_KEPT = 1 << 20 };
 
 int buffer_reserve(Buffer *self, size_t capacity) {
     if (capacity <= self->capacity) return 1;
-    size_t larger = self->capacity ? self->capacity : FIRST;
+    size_t larger = self->capacity ? self->capacity : INITIAL_CAPACITY;
     while (larger < capacity) larger = larger > capacity / 2 ? capacity : 2 * larger;
     char *data = realloc(self->data, larger);
     if (!data) return 0;
@@ -17,7 +17,7 @@ int buffer_reserve(Buffer *self, size_t capacity) {
 }
 
 void buffer_clear(Buffer *self) {
-    if (self->capacity > KEPT) buffer_release(self);
+    if (self->capacity > LARGEST_KEPT) buffer_release(self);
     self->size = self->at = 0;
     self->broken = 0;
 }

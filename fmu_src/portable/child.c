@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FAREWELL = 2;      /* s that a process gets to end by itself */
-static const double LATE_FAREWELL = 0; /* one that has not answered in time gets none */
+static const double EXIT_TIMEOUT = 2;                /* s, for a process to exit by itself */
+static const double EXIT_TIMEOUT_AFTER_DEADLINE = 0; /* it has not answered in time */
 
-/* All that is global: FMI has no place for what the instances of a process share. */
+/* The only global state: FMI has no place for data that the instances of a host share. */
 static struct {
     Lock busy;
     Child *first;
@@ -17,7 +17,9 @@ static struct {
 
 int child_is_ours(const Child *self) { return self->host == process_self(); }
 
-int child_runs(const Child *self) { return child_is_ours(self) && __atomic_load_n(&self->process, __ATOMIC_RELAXED) != NULL; }
+int child_runs(const Child *self) {
+    return child_is_ours(self) && __atomic_load_n(&self->process, __ATOMIC_RELAXED) != NULL;
+}
 
 unsigned child_number(Child *self) {
     lock(&self->busy);
@@ -26,7 +28,7 @@ unsigned child_number(Child *self) {
     return number;
 }
 
-/* --- messages ------------------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 static Transfer receive(Process *process, Buffer *reply, double deadline) {
     unsigned long long size = 0;
@@ -36,7 +38,7 @@ static Transfer receive(Process *process, Buffer *reply, double deadline) {
         const size_t expected = have < sizeof size ? 65536 : sizeof size + (size_t)size;
         if (have >= sizeof size && have >= expected) break;
         size_t got = 0;
-        if (!buffer_reserve(reply, expected)) return GONE;
+        if (!buffer_reserve(reply, expected)) return CLOSED;
         const Transfer state = process_receive(process, reply->data + have, expected - have, &got, deadline);
         if (state != DONE) return state;
         have += got;
@@ -54,10 +56,14 @@ void begin_request(Buffer *request, unsigned operation, unsigned instance) {
     put_u32(request, instance);
 }
 
-/* Question marks for all that is not UTF-8: hosts do not expect anything else. */
+/* Replaces bytes that are not UTF-8 by question marks: hosts expect UTF-8. */
 static void make_utf8(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c;) {
-        const int length = *c < 0x80 ? 1 : *c >= 0xC2 && *c < 0xE0 ? 2 : *c >= 0xE0 && *c < 0xF0 ? 3 : *c >= 0xF0 && *c < 0xF5 ? 4 : 0;
+        const int length = *c < 0x80                 ? 1
+                           : *c >= 0xC2 && *c < 0xE0 ? 2
+                           : *c >= 0xE0 && *c < 0xF0 ? 3
+                           : *c >= 0xF0 && *c < 0xF5 ? 4
+                                                     : 0;
         int good = length > 0;
         for (int i = 1; good && i < length; i++) good = (c[i] & 0xC0) == 0x80;
         if (!good) *c = '?';
@@ -65,12 +71,13 @@ static void make_utf8(char *text) {
     }
 }
 
-/* The process has ended, or ends now: its last words are kept for all its instances. */
-static void bury(Child *self, Transfer how) {
-    process_end(self->process, how == LATE ? LATE_FAREWELL : FAREWELL, self->last_words, sizeof self->last_words);
-    make_utf8(self->last_words);
+/* The process has ended, or is ended now: its exit report is kept for all its instances. */
+static void record_exit(Child *self, Transfer how) {
+    process_end(self->process, how == TIMED_OUT ? EXIT_TIMEOUT_AFTER_DEADLINE : EXIT_TIMEOUT, self->exit_report,
+                sizeof self->exit_report);
+    make_utf8(self->exit_report);
     __atomic_store_n(&self->process, NULL, __ATOMIC_RELAXED);
-    if (how == LATE) strcpy(self->last_words, "a call has taken longer than the limit, and was given up");
+    if (how == TIMED_OUT) strcpy(self->exit_report, "a call has taken longer than the limit, and was given up");
 }
 
 int child_exchange(Child *self, Buffer *request, Buffer *reply) {
@@ -82,36 +89,36 @@ int child_exchange(Child *self, Buffer *request, Buffer *reply) {
         const double deadline = self->limit > 0 ? process_clock() + self->limit : 0;
         Transfer state = process_send(self->process, request->data, request->size, deadline);
         if (state == DONE) state = receive(self->process, reply, deadline);
-        if (state != DONE) bury(self, state);
+        if (state != DONE) record_exit(self, state);
     }
     const int alive = self->process != NULL;
     unlock(&self->busy);
     return alive;
 }
 
-/* --- start ------------------------------------------------------------------------------------------------------------------------ */
+/* --- start -------------------------------------------------------------------------------------------------------- */
 
-static void put_words(Buffer *text, const char *words) { put(text, words, strlen(words)); }
+static void put_string(Buffer *text, const char *words) { put(text, words, strlen(words)); }
 
-/* What a candidate lacks, in one line: the last line that it has written, before how it ended. */
-static void put_reason(Buffer *text, char *last_words) {
-    char *end = strrchr(last_words, '\n');
+/* Why a candidate does not suit, in one line: the last line that it printed. */
+static void put_reason(Buffer *text, char *exit_report) {
+    char *end = strrchr(exit_report, '\n');
     if (!end) {
-        put_words(text, "it ended without a word ");
-        put_words(text, last_words);
+        put_string(text, "it ended without a word ");
+        put_string(text, exit_report);
         return;
     }
-    while (end > last_words && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    while (end > exit_report && (end[-1] == '\n' || end[-1] == '\r')) end--;
     *end = '\0';
-    const char *line = strrchr(last_words, '\n');
-    put_words(text, line ? line + 1 : last_words);
+    const char *line = strrchr(exit_report, '\n');
+    put_string(text, line ? line + 1 : exit_report);
 }
 
 static void put_candidate(Buffer *text, const Python *python) {
-    put_words(text, python->program);
-    put_words(text, " (");
-    put_words(text, origin_name(python->origin));
-    put_words(text, "): ");
+    put_string(text, python->program);
+    put_string(text, " (");
+    put_string(text, origin_name(python->origin));
+    put_string(text, "): ");
 }
 
 static void free_child(Child *self) {
@@ -126,78 +133,86 @@ static char *copy(const char *text, size_t n) {
     return result;
 }
 
-/* Seconds that a process may take to get ready; 0: any. -1: the variable is nonsense. */
+/* Seconds that a process may take to start; 0: no limit, -1: the variable is not valid. */
 static double start_limit(void) {
-    char *said = environment("MECHFMU_CALL_TIMEOUT"), *end = said;
-    const double seconds = said ? strtod(said, &end) : 0;
-    const int good = !said || (end != said && *end == '\0' && seconds >= 0 && seconds < 1e9);
-    free(said);
+    char *text = environment("MECHFMU_CALL_TIMEOUT"), *end = text;
+    const double seconds = text ? strtod(text, &end) : 0;
+    const int good = !text || (end != text && *end == '\0' && seconds >= 0 && seconds < 1e9);
+    free(text);
     return good ? seconds : -1;
 }
 
-/* The child that this candidate becomes; NULL when it does not suit, and a reason. */
+/* Starts a candidate; NULL and a reason when it does not suit. */
 static Child *start(const char *resources, const char *script, const Python *python, Buffer *why) {
-    const char *refusal = NULL;
-    Process *process = process_start(python->program, python->before, script, python->origin == FROM_HOST, &refusal);
+    const char *system_error = NULL;
+    Process *process =
+        process_start(python->program, python->before, script, python->origin == FROM_HOST, &system_error);
     if (!process) {
-        put_words(why, "cannot be started: ");
-        put_words(why, refusal);
+        put_string(why, "cannot be started: ");
+        put_string(why, system_error);
         return NULL;
     }
     Buffer hello = {0};
     size_t n = 0;
-    const double limit_of_start = start_limit();
-    const Transfer state = receive(process, &hello, limit_of_start > 0 ? process_clock() + limit_of_start : 0);
+    const double seconds = start_limit();
+    const Transfer state = receive(process, &hello, seconds > 0 ? process_clock() + seconds : 0);
     const int understood = state == DONE && take_u32(&hello) == HELLO;
     const double limit = take_real(&hello);
     const char *guid = take_text(&hello, &n);
     Child *self = understood && guid ? calloc(1, sizeof *self) : NULL;
-    if (self) *self = (Child){.process = process, .host = process_self(), .limit = limit, .guid = copy(guid, n), .resources = copy(resources, strlen(resources))};
+    if (self)
+        *self = (Child){.process = process,
+                        .host = process_self(),
+                        .limit = limit,
+                        .guid = copy(guid, n),
+                        .resources = copy(resources, strlen(resources))};
     if (!self || !self->guid || !self->resources) {
         if (self) free_child(self);
         self = NULL;
-        char last_words[LAST_WORDS];
-        process_end(process, state == LATE ? LATE_FAREWELL : FAREWELL, last_words, sizeof last_words);
-        make_utf8(last_words);
-        if (state == LATE)
-            put_words(why, "it was not ready in the time that MECHFMU_CALL_TIMEOUT allows");
+        char exit_report[EXIT_REPORT];
+        process_end(process, state == TIMED_OUT ? EXIT_TIMEOUT_AFTER_DEADLINE : EXIT_TIMEOUT, exit_report,
+                    sizeof exit_report);
+        make_utf8(exit_report);
+        if (state == TIMED_OUT)
+            put_string(why, "it was not ready in the time that MECHFMU_CALL_TIMEOUT allows");
         else
-            put_reason(why, last_words);
+            put_reason(why, exit_report);
     }
     buffer_release(&hello);
     return self;
 }
 
-static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warning) {
+static Child *start_suitable(const char *resources, Buffer *why, Buffer *warning) {
     size_t count = 0;
     if (start_limit() < 0) {
-        put_words(why, "the environment variable MECHFMU_CALL_TIMEOUT must be a number of seconds, 0 for no limit");
+        put_string(why, "the environment variable MECHFMU_CALL_TIMEOUT must be a number of seconds, 0 for no limit");
         put(why, "", 1);
         return NULL;
     }
     Python *pythons = pythons_find(&count);
     char *script = path_join(resources, "mechfmu_start.py");
     Child *found = NULL;
-    put_words(why, "there is no Python that can run this FMU. Tried: ");
+    put_string(why, "there is no Python that can run this FMU. Tried: ");
     for (size_t i = 0; script && !found && i < count; i++) {
         Buffer reason = {0};
         found = start(resources, script, &pythons[i], &reason);
         if (!found) {
-            Buffer *told[] = {why, pythons[i].origin == FROM_VARIABLE ? warning : NULL};
+            Buffer *texts[] = {why, pythons[i].origin == FROM_VARIABLE ? warning : NULL};
             for (size_t k = 0; k < 2; k++) {
-                if (!told[k]) continue;
-                if (k == 0 && i) put_words(told[k], "; ");
-                put_candidate(told[k], &pythons[i]);
-                put(told[k], reason.data, reason.size);
+                if (!texts[k]) continue;
+                if (k == 0 && i) put_string(texts[k], "; ");
+                put_candidate(texts[k], &pythons[i]);
+                put(texts[k], reason.data, reason.size);
             }
         } else if (warning->size) {
-            put_words(warning, "; taken instead: ");
-            put_words(warning, pythons[i].program);
+            put_string(warning, "; taken instead: ");
+            put_string(warning, pythons[i].program);
         }
         buffer_release(&reason);
     }
-    if (count == 0) put_words(why, "none, because none was found");
-    put_words(why, ". Install Python 3 with the packages that the FMU needs, or name one that has them in the environment variable MECHFMU_PYTHON.");
+    if (count == 0) put_string(why, "none, because none was found");
+    put_string(why, ". Install Python 3 with the packages that the FMU needs, or name one that has them in the "
+                    "environment variable MECHFMU_PYTHON.");
     put(why, "", 1);
     put(warning, "", 1);
     free(script);
@@ -205,16 +220,16 @@ static Child *first_that_suits(const char *resources, Buffer *why, Buffer *warni
     return found;
 }
 
-static void let_go(Child *self) {
+static void forget(Child *self) {
     if (self->process) process_forget(self->process);
     self->process = NULL;
 }
 
-/* Whether it lives and is of this FMU. One that has ended unseen, between two calls, is buried here; one that is in a call lives. */
+/* Whether it runs and serves this FMU. A process that has ended between two calls is detected here. */
 static int serves(Child *self, const char *resources) {
     if (strcmp(self->resources, resources) != 0) return 0;
     if (try_lock(&self->busy)) {
-        if (self->process && !process_alive(self->process)) bury(self, GONE);
+        if (self->process && !process_alive(self->process)) record_exit(self, CLOSED);
         unlock(&self->busy);
     }
     return child_runs(self);
@@ -223,10 +238,10 @@ static int serves(Child *self, const char *resources) {
 Child *child_acquire(const char *resources, Buffer *why, Buffer *warning) {
     lock(&children.busy);
     for (Child *other = children.first; other; other = other->next)
-        if (!child_is_ours(other)) let_go(other); /* this process is a forked copy of the one that started it */
+        if (!child_is_ours(other)) forget(other); /* this process is a forked copy of its host */
     Child *self = children.first;
     while (self && !serves(self, resources)) self = self->next;
-    if (!self && (self = first_that_suits(resources, why, warning)) != NULL) {
+    if (!self && (self = start_suitable(resources, why, warning)) != NULL) {
         self->next = children.first;
         children.first = self;
     }
@@ -235,7 +250,7 @@ Child *child_acquire(const char *resources, Buffer *why, Buffer *warning) {
     return self;
 }
 
-/* Out of the list. */
+/* Removes it from the list. */
 static void unlink_child(Child *self) {
     Child **place = &children.first;
     while (*place && *place != self) place = &(*place)->next;
@@ -247,7 +262,7 @@ void child_release(Child *self) {
     self->users--;
     if (!self->users && (!self->process || !child_is_ours(self))) {
         unlink_child(self);
-        let_go(self);
+        forget(self);
         free_child(self);
     }
     unlock(&children.busy);
@@ -259,11 +274,11 @@ void children_end(void) {
         Child *self = children.first;
         children.first = self->next;
         if (!child_is_ours(self)) {
-            let_go(self);
+            forget(self);
         } else if (try_lock(&self->busy)) {
-            if (self->process) process_end(self->process, FAREWELL, NULL, 0);
+            if (self->process) process_end(self->process, EXIT_TIMEOUT, NULL, 0);
         } else {
-            continue; /* another thread is in a call while the host ends: the lifeline ends with the host */
+            continue; /* another thread is in a call while the host ends: the lifeline ends the process */
         }
         free_child(self);
     }

@@ -5,40 +5,41 @@
 #include "buffer.h"
 #include "lock.h"
 
-enum { LAST_WORDS = 1024 }; /* more than a host shows of a message */
+enum { EXIT_REPORT = 1024 }; /* size of an exit report: more than a host shows of a message */
 
 typedef struct Child {
     struct Child *next;
-    char *resources;   /* the folder of the FMU that it serves */
+    char *resources; /* the folder of the FMU that it serves */
     char *guid;
-    long host;         /* the process that started it: a forked copy of the host must not talk to it */
-    double limit;      /* s that a call may take; 0: any */
-    Lock busy;         /* a call at a time */
-    Process *process;  /* NULL: it has ended */
-    unsigned users;    /* instances */
+    long host;        /* the process that started it: a forked copy of the host must not use it */
+    double limit;     /* s, of a call; 0: none */
+    Lock busy;        /* one call at a time */
+    Process *process; /* NULL after its end */
+    unsigned users;   /* number of instances */
     unsigned next_number;
-    char last_words[LAST_WORDS];
+    char exit_report[EXIT_REPORT]; /* the end of what it printed, and its exit status */
 } Child;
 
-/* The process that serves the FMU with these resources, started if there is none. NULL: none can be had, and `why` says which Pythons were tried. `warning`
- * is what the user should know though it works, or empty. */
+/* The process that serves the FMU with these resources; starts one if there is none. NULL when that fails, and `why` is
+ * a message with the Pythons that were tried. `warning` is a message for the user although it succeeded, or empty. */
 Child *child_acquire(const char *resources, Buffer *why, Buffer *warning);
 void child_release(Child *self);
 
-/* Sends a request that begin_request has begun, waits for the reply. 0: the process has ended, self->last_words tells how. */
+/* Sends a request that begin_request has begun and waits for the reply. 0: the process has ended, see exit_report. */
 int child_exchange(Child *self, Buffer *request, Buffer *reply);
 
-/* A number that no other instance or state of this process has. */
+/* A new number for an instance or a state of this process. */
 unsigned child_number(Child *self);
 
-/* A request without its size, which child_exchange fills in. */
+/* Begins a request; child_exchange fills in its size. */
 void begin_request(Buffer *request, unsigned operation, unsigned instance);
 
-/* Whether this is the process that started the child, and not a forked copy; and whether the child still runs, as far as is known. */
+/* Whether this process has started the child, and is not a forked copy; whether the child has not ended, as far as is
+ * known. */
 int child_is_ours(const Child *self);
 int child_runs(const Child *self);
 
-/* Ends all; when the library is unloaded. */
+/* Ends all processes, when the library is unloaded. */
 void children_end(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* A lock that survives fork(): it holds the number of the process that has it, so a copy that was left by another process is known to be free. */
+/* A lock that survives fork(): it holds the number of the process that owns it, so a forked copy that is locked by
+ * another process counts as free. */
 #ifndef MECHFMU_LOCK_H
 #define MECHFMU_LOCK_H
 
@@ -11,12 +12,13 @@ static inline void lock(Lock *it) {
     for (unsigned count = 0;; count++) {
         long owner = 0;
         if (__atomic_compare_exchange_n(it, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
-        if (owner != self && __atomic_compare_exchange_n(it, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
-        process_nap(count);
+        if (owner != self && __atomic_compare_exchange_n(it, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return;
+        process_pause(count);
     }
 }
 
-/* Whether it was free, and is ours now. */
+/* Takes the lock if it is free; 0 when it is not. */
 static inline int try_lock(Lock *it) {
     long owner = 0;
     return __atomic_compare_exchange_n(it, &owner, process_self(), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);

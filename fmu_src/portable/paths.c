@@ -1,4 +1,4 @@
-/* Paths, the same on every system: a slash separates folders on Windows, too. */
+/* Paths, the same on every system: Windows accepts slashes, too. */
 #include "process.h"
 
 #include <stdlib.h>
@@ -14,14 +14,19 @@ char *path_join(const char *folder, const char *name) {
     return path;
 }
 
-static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+static int hex(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
 
 static int is_drive(const char *path) {
     const char letter = (char)(path[0] | 0x20);
     return letter >= 'a' && letter <= 'z' && path[1] == ':';
 }
 
-/* file:///folder, file:/folder, file://host/folder, and what some hosts pass: a plain path. */
+/* file:///folder, file:/folder, file://host/folder, or a plain path, as some hosts pass it. */
 char *resources_of_uri(const char *uri) {
     if (!uri) return NULL;
     const int is_uri = strncmp(uri, "file:", 5) == 0 || strncmp(uri, "FILE:", 5) == 0;
@@ -38,9 +43,9 @@ char *resources_of_uri(const char *uri) {
     path[n] = '\0';
     char *start = path;
     if (is_uri && strncmp(path, "//", 2) == 0) {
-        start = strchr(path + 2, '/'); /* behind the name of the machine, mostly empty */
+        start = strchr(path + 2, '/'); /* after the host name, which is usually empty */
 #if defined _WIN32
-        if (start && start > path + 2 && strncmp(path + 2, "localhost/", 10) != 0) start = path; /* a folder of another machine */
+        if (start && start > path + 2 && strncmp(path + 2, "localhost/", 10) != 0) start = path; /* a network folder */
 #endif
     }
     if (start && start[0] == '/' && is_drive(start + 1)) start++;

@@ -1,4 +1,5 @@
-/* Linux and macOS: a pair of sockets as channel, a pipe that nobody writes to as lifeline, an unnamed file for what the process prints. */
+/* Linux and macOS: a socket pair as channel, a pipe that nobody writes to as lifeline, an unlinked file for what the
+ * process prints. */
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
 #include "process.h"
@@ -26,9 +27,15 @@
 
 extern char **environ;
 
-enum { CHANNEL = 3, LIFELINE = 4, OUTPUT = 5, FIRST_FREE = 10 }; /* descriptors in the child; those of the parent are kept out of their way */
-static const double LOOK_AGAIN = 0.25; /* s between two looks whether a silent process still runs */
-static const double SPIN = 500e-6; /* s of looking for an answer before the scheduler is asked to wait: waking up takes longer than most calls */
+enum {
+    CHANNEL = 3,
+    LIFELINE = 4,
+    OUTPUT = 5,
+    FIRST_FREE = 10
+}; /* descriptors in the child; those of the host are larger */
+static const double ALIVE_CHECK_PERIOD = 0.25; /* s, of a process that does not answer */
+static const double SPIN_TIME =
+    500e-6; /* s of polling before a blocking wait: waking up takes longer than most calls */
 #if defined MSG_NOSIGNAL
 enum { NO_SIGNAL = MSG_NOSIGNAL };
 #else
@@ -40,9 +47,9 @@ struct Process {
     int channel, lifeline, output;
 };
 
-/* --- the process --------------------------------------------------------------------------------------------------------------- */
+/* --- the process -------------------------------------------------------------------------------------------------- */
 
-/* Out of the way of the child's descriptors, and closed in every other program that the host starts. */
+/* Moves a descriptor above those of the child; it is closed in other programs that the host starts. */
 static int moved(int descriptor) {
     if (descriptor < 0) return -1;
     const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_FREE);
@@ -55,7 +62,8 @@ static void close_all(const int *descriptors, size_t n) {
         if (descriptors[i] >= 0) close(descriptors[i]);
 }
 
-/* For what the process prints: a descriptor that appends; and *reading, another one of the same file, whose position tells how much has become messages. */
+/* A file for what the process prints: returns a descriptor that appends; *reading is another one, whose position is the
+ * end of what has been sent as messages. */
 static int unnamed_file(int *reading) {
     const char *folders[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -70,21 +78,24 @@ static int unnamed_file(int *reading) {
         if (file >= 0) return file;
     }
     *reading = open("/dev/null", O_RDWR);
-    return open("/dev/null", O_RDWR); /* its last words are lost, no more */
+    return open("/dev/null", O_RDWR); /* only the exit report suffers */
 }
 
-/* The environment of the child: without what would make one Python take another's library. */
+/* The environment of the child, without variables that make a Python use the library of another. */
 static char **child_environment(int keep_home) {
     size_t n = 0;
     while (environ && environ[n]) n++;
     char **copy = calloc(n + 1, sizeof *copy);
     if (!copy) return NULL;
     for (size_t i = 0, k = 0; i < n; i++)
-        if (strncmp(environ[i], "__PYVENV_LAUNCHER__=", 20) != 0 && (keep_home || strncmp(environ[i], "PYTHONHOME=", 11) != 0)) copy[k++] = environ[i];
+        if (strncmp(environ[i], "__PYVENV_LAUNCHER__=", 20) != 0 &&
+            (keep_home || strncmp(environ[i], "PYTHONHOME=", 11) != 0))
+            copy[k++] = environ[i];
     return copy;
 }
 
-static int spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, const int ends[5]) {
+static int spawn(Process *self, const char *python, const char *before, const char *script, int keep_home,
+                 const int ends[5]) {
     char host[24], channel[8], lifeline[8], output[8];
     snprintf(host, sizeof host, "%ld", (long)getpid());
     snprintf(channel, sizeof channel, "%d", CHANNEL);
@@ -93,7 +104,7 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     const char *arguments[11] = {python};
     size_t n = 1;
     if (before) arguments[n++] = before;
-    arguments[n++] = "-B"; /* the folder of an FMU is not ours to write into */
+    arguments[n++] = "-B"; /* do not write into the folder of the FMU */
     arguments[n++] = script;
     arguments[n++] = channel;
     arguments[n++] = channel;
@@ -119,7 +130,7 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     sigaddset(&ordinary, SIGIO);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    posix_spawnattr_setpgroup(&attributes, 0); /* Ctrl-C in the terminal is the host's affair */
+    posix_spawnattr_setpgroup(&attributes, 0); /* Ctrl-C in the terminal is for the host */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     const int error = posix_spawn(&self->pid, python, &actions, &attributes, (char *const *)arguments, variables);
     posix_spawnattr_destroy(&attributes);
@@ -133,7 +144,8 @@ Process *process_start(const char *python, const char *before, const char *scrip
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1}, reading = -1;
     int error = !self ? ENOMEM : socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe(pipes) ? errno : 0;
     const int nothing = moved(open("/dev/null", O_RDONLY)), appending = moved(unnamed_file(&reading));
-    const int ends[5] = {nothing, appending, moved(sockets[1]), moved(pipes[0]), moved(reading)}; /* the child's: input, output, CHANNEL, LIFELINE, OUTPUT */
+    const int ends[5] = {nothing, appending, moved(sockets[1]), moved(pipes[0]),
+                         moved(reading)}; /* the child's: input, output, CHANNEL, LIFELINE, OUTPUT */
     const int ours[2] = {moved(sockets[0]), moved(pipes[1])};
     for (int i = 0; !error && i < 5; i++)
         if (ends[i] < 0 || ours[i % 2] < 0) error = EMFILE;
@@ -161,16 +173,16 @@ int process_alive(Process *self) {
     return waitid(P_PID, (id_t)self->pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == 0;
 }
 
-/* A process that has ended is noticed, too, when another one that it has started keeps the channel open. */
+/* Also detects the end of a process whose child process keeps the channel open. */
 static Transfer wait_for(Process *self, short what, double deadline) {
     struct pollfd look = {self->channel, what, 0};
     for (int alive = 1;;) {
-        const double left = deadline > 0 ? deadline - process_clock() : LOOK_AGAIN;
-        if (left <= 0) return LATE;
-        const int n = poll(&look, 1, alive ? (int)(fmin(left, LOOK_AGAIN) * 1e3) + 1 : 0);
+        const double left = deadline > 0 ? deadline - process_clock() : ALIVE_CHECK_PERIOD;
+        if (left <= 0) return TIMED_OUT;
+        const int n = poll(&look, 1, alive ? (int)(fmin(left, ALIVE_CHECK_PERIOD) * 1e3) + 1 : 0);
         if (n > 0) return DONE;
-        if (n < 0 && errno != EINTR && errno != EAGAIN) return GONE;
-        if (!alive) return GONE;
+        if (n < 0 && errno != EINTR && errno != EAGAIN) return CLOSED;
+        if (!alive) return CLOSED;
         alive = process_alive(self);
     }
 }
@@ -186,24 +198,24 @@ Transfer process_send(Process *self, const void *bytes, size_t n, double deadlin
             const Transfer state = wait_for(self, POLLOUT, deadline);
             if (state != DONE) return state;
         } else if (errno != EINTR) {
-            return GONE;
+            return CLOSED;
         }
     }
     return DONE;
 }
 
 Transfer process_receive(Process *self, void *bytes, size_t most, size_t *n, double deadline) {
-    double patience = 0;
+    double spin_end = 0;
     for (;;) {
         const ssize_t got = recv(self->channel, bytes, most, MSG_DONTWAIT);
         if (got > 0) {
             *n = (size_t)got;
             return DONE;
         }
-        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return GONE;
+        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return CLOSED;
         const double now = process_clock();
-        if (patience == 0) patience = now + SPIN;
-        if (now < patience) {
+        if (spin_end == 0) spin_end = now + SPIN_TIME;
+        if (now < spin_end) {
             sched_yield();
         } else {
             const Transfer state = wait_for(self, POLLIN, deadline);
@@ -212,7 +224,7 @@ Transfer process_receive(Process *self, void *bytes, size_t most, size_t *n, dou
     }
 }
 
-/* The last `size` - 1 bytes of the output, of those that the process has not taken note of. */
+/* The last `size` - 1 bytes of the output that have not been sent as messages. */
 static void read_end(int file, char *text, size_t size) {
     struct stat about;
     text[0] = '\0';
@@ -233,19 +245,20 @@ static void describe_end(int status, char *text, size_t size) {
         snprintf(text + used, size - used, "%s(exit status %d)", gap, WEXITSTATUS(status));
 }
 
-void process_end(Process *self, double patience, char *last_words, size_t size) {
+void process_end(Process *self, double timeout, char *exit_report, size_t size) {
     int status = 0;
     pid_t ended = 0;
     shutdown(self->channel, SHUT_RDWR);
-    const double deadline = process_clock() + patience;
-    for (unsigned count = 0; (ended = waitpid(self->pid, &status, WNOHANG)) == 0 && process_clock() < deadline; count++) process_nap(count);
+    const double deadline = process_clock() + timeout;
+    for (unsigned count = 0; (ended = waitpid(self->pid, &status, WNOHANG)) == 0 && process_clock() < deadline; count++)
+        process_pause(count);
     if (ended == 0) {
         kill(self->pid, SIGKILL);
         while ((ended = waitpid(self->pid, &status, 0)) < 0 && errno == EINTR) {}
     }
-    if (last_words) {
-        read_end(self->output, last_words, size - 32);
-        if (ended == self->pid) describe_end(status, last_words, size);
+    if (exit_report) {
+        read_end(self->output, exit_report, size - 32);
+        if (ended == self->pid) describe_end(status, exit_report, size);
     }
     process_forget(self);
 }
@@ -263,7 +276,7 @@ double process_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void process_nap(unsigned count) {
+void process_pause(unsigned count) {
     if (count < 20) {
         sched_yield();
         return;
@@ -272,7 +285,7 @@ void process_nap(unsigned count) {
     nanosleep(&nap, NULL);
 }
 
-/* --- where things are ------------------------------------------------------------------------------------------------------------ */
+/* --- paths -------------------------------------------------------------------------------------------------------- */
 
 int file_exists(const char *path) { return access(path, F_OK) == 0; }
 
@@ -296,7 +309,7 @@ char *library_folder(void) {
     return path;
 }
 
-/* UTF-8 of a text that Python has decoded: bytes that were not UTF-8 stand as U+DC80 to U+DCFF. */
+/* UTF-8 of a text that Python has decoded: U+DC80 to U+DCFF are bytes that were not UTF-8. */
 static char *encoded(const wchar_t *wide) {
     char *text = malloc(4 * wcslen(wide) + 1);
     if (!text) return NULL;
@@ -325,7 +338,7 @@ static char *encoded(const wchar_t *wide) {
     return text;
 }
 
-/* An application with a Python inside is not an interpreter. */
+/* An application that embeds Python is not an interpreter. */
 static int is_python(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -336,7 +349,7 @@ char *own_python(void) {
     union {
         void *data;
         wchar_t *(*function)(void);
-    } program = {dlsym(RTLD_DEFAULT, "Py_GetProgramFullPath")}; /* of the stable ABI; reads a constant of the interpreter */
+    } program = {dlsym(RTLD_DEFAULT, "Py_GetProgramFullPath")}; /* part of the stable ABI, returns a constant */
     const wchar_t *wide = program.data ? program.function() : NULL;
     char *path = wide && *wide ? encoded(wide) : NULL;
     if (path && is_python(path) && access(path, X_OK) == 0) return path;

@@ -1,4 +1,5 @@
-/* Windows: two pipes as channel, a job that ends with the host, a file that is deleted when it is closed for what the process prints. */
+/* Windows: two pipes as channel, a job that ends with the host, and a file for what the process prints, deleted when it
+ * is closed. */
 #define WIN32_LEAN_AND_MEAN
 #include "process.h"
 
@@ -10,13 +11,13 @@
 #include <string.h>
 #include <wchar.h>
 
-static const double SPIN = 100e-6; /* s of looking for an answer before the scheduler is asked to wait */
+static const double SPIN_TIME = 100e-6; /* s of polling before a blocking wait */
 
 struct Process {
-    HANDLE process, job, to, from, output, done; /* done: an event, set when a transfer has ended */
+    HANDLE process, job, to, from, output, done; /* done: the event of overlapped transfers */
 };
 
-/* --- texts ------------------------------------------------------------------------------------------------------------------------- */
+/* --- texts -------------------------------------------------------------------------------------------------------- */
 
 static wchar_t *wide(const char *text) {
     const int n = MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0);
@@ -43,40 +44,48 @@ static const char *reason(DWORD error) {
     }
 }
 
-/* --- the process --------------------------------------------------------------------------------------------------------------------- */
+/* --- the process -------------------------------------------------------------------------------------------------- */
 
 static void close_handle(HANDLE handle) {
     if (handle && handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
 }
 
-/* For what the process prints: a file to read and to empty, and a handle that can only append, so that what threads print meanwhile goes to the end. */
+/* A file for what the process prints: a handle to read and truncate it, and one that only appends, so that what threads
+ * print meanwhile goes to the end. */
 static HANDLE unnamed_file(SECURITY_ATTRIBUTES *inherited, HANDLE *append) {
     enum { SHARED = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
     if (GetTempPathW(MAX_PATH, folder) && GetTempFileNameW(folder, L"fmu", 0, name)) {
-        const DWORD kind = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, appending = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
-        const HANDLE file = CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARED, inherited, CREATE_ALWAYS, kind, NULL);
-        *append = file != INVALID_HANDLE_VALUE ? CreateFileW(name, appending, SHARED, inherited, OPEN_EXISTING, 0, NULL) : file;
+        const DWORD kind = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE,
+                    appending = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+        const HANDLE file =
+            CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARED, inherited, CREATE_ALWAYS, kind, NULL);
+        *append = file != INVALID_HANDLE_VALUE ? CreateFileW(name, appending, SHARED, inherited, OPEN_EXISTING, 0, NULL)
+                                               : file;
         if (*append != INVALID_HANDLE_VALUE) return file;
         close_handle(file);
     }
-    *append = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited, OPEN_EXISTING, 0, NULL);
-    return CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited, OPEN_EXISTING, 0, NULL);
+    *append = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited,
+                          OPEN_EXISTING, 0, NULL);
+    return CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited,
+                       OPEN_EXISTING, 0, NULL);
 }
 
-/* A pipe of which this end can wait with a deadline, which those of CreatePipe cannot. */
+/* A pipe whose end here can wait with a deadline, unlike those of CreatePipe. */
 static int open_pipe(HANDLE *here, DWORD direction, HANDLE *there, DWORD access, SECURITY_ATTRIBUTES *inherited) {
     LARGE_INTEGER now;
     char name[96];
     QueryPerformanceCounter(&now);
-    snprintf(name, sizeof name, "\\\\.\\pipe\\mechfmu.%lu.%p.%lld", (unsigned long)GetCurrentProcessId(), (void *)here, (long long)now.QuadPart);
+    snprintf(name, sizeof name, "\\\\.\\pipe\\mechfmu.%lu.%p.%lld", (unsigned long)GetCurrentProcessId(), (void *)here,
+             (long long)now.QuadPart);
     const DWORD mode = direction | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE;
     *here = CreateNamedPipeA(name, mode, PIPE_TYPE_BYTE | PIPE_REJECT_REMOTE_CLIENTS, 1, 65536, 65536, 0, NULL);
-    *there = *here != INVALID_HANDLE_VALUE ? CreateFileA(name, access, 0, inherited, OPEN_EXISTING, 0, NULL) : INVALID_HANDLE_VALUE;
+    *there = *here != INVALID_HANDLE_VALUE ? CreateFileA(name, access, 0, inherited, OPEN_EXISTING, 0, NULL)
+                                           : INVALID_HANDLE_VALUE;
     return *there != INVALID_HANDLE_VALUE;
 }
 
-/* The environment of the child: without what would make one Python take another's library. */
+/* The environment of the child, without variables that make a Python use the library of another. */
 static wchar_t *child_environment(int keep_home) {
     wchar_t *all = GetEnvironmentStringsW();
     if (!all) return NULL;
@@ -84,7 +93,8 @@ static wchar_t *child_environment(int keep_home) {
     for (const wchar_t *v = all; *v; v += wcslen(v) + 1) n += wcslen(v) + 1;
     wchar_t *copy = calloc(n, sizeof *copy), *next = copy;
     for (const wchar_t *v = all; copy && *v; v += wcslen(v) + 1) {
-        if (wcsncmp(v, L"__PYVENV_LAUNCHER__=", 20) == 0 || (!keep_home && wcsncmp(v, L"PYTHONHOME=", 11) == 0)) continue;
+        if (wcsncmp(v, L"__PYVENV_LAUNCHER__=", 20) == 0 || (!keep_home && wcsncmp(v, L"PYTHONHOME=", 11) == 0))
+            continue;
         wcscpy(next, v);
         next += wcslen(v) + 1;
     }
@@ -96,18 +106,18 @@ static HANDLE closing_job(void) {
     const HANDLE job = CreateJobObjectW(NULL, NULL);
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
     memset(&limits, 0, sizeof limits);
-    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE; /* however the host ends, its handle is closed */
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE; /* also when the host crashes */
     if (job) SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
     return job;
 }
 
-static DWORD spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, HANDLE in, HANDLE out, HANDLE none,
-                   HANDLE append) {
+static DWORD spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, HANDLE in,
+                   HANDLE out, HANDLE none, HANDLE append) {
     const size_t room = strlen(python) + strlen(script) + (before ? strlen(before) : 0) + 120;
     char *line = malloc(room);
     if (!line) return ERROR_NOT_ENOUGH_MEMORY;
-    snprintf(line, room, "\"%s\" %s -B \"%s\" %llu %llu 0 %llu 0", python, before ? before : "", script, (unsigned long long)(size_t)in,
-             (unsigned long long)(size_t)out, (unsigned long long)(size_t)self->output);
+    snprintf(line, room, "\"%s\" %s -B \"%s\" %llu %llu 0 %llu 0", python, before ? before : "", script,
+             (unsigned long long)(size_t)in, (unsigned long long)(size_t)out, (unsigned long long)(size_t)self->output);
     wchar_t *command = wide(line), *program = wide(python), *variables = child_environment(keep_home);
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(NULL, 1, 0, &size);
@@ -121,9 +131,12 @@ static DWORD spawn(Process *self, const char *python, const char *before, const 
     start.lpAttributeList = malloc(size);
     HANDLE inherited[] = {none, append, self->output, in, out};
     DWORD error = ERROR_NOT_ENOUGH_MEMORY;
-    if (command && program && variables && start.lpAttributeList && InitializeProcThreadAttributeList(start.lpAttributeList, 1, 0, &size)) {
-        UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited, sizeof inherited, NULL, NULL);
-        const DWORD flags = CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_SUSPENDED;
+    if (command && program && variables && start.lpAttributeList &&
+        InitializeProcThreadAttributeList(start.lpAttributeList, 1, 0, &size)) {
+        UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited,
+                                  sizeof inherited, NULL, NULL);
+        const DWORD flags =
+            CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_SUSPENDED;
         if (CreateProcessW(program, command, NULL, NULL, TRUE, flags, variables, NULL, &start.StartupInfo, &started)) {
             error = 0;
             self->process = started.hProcess;
@@ -149,10 +162,12 @@ Process *process_start(const char *python, const char *before, const char *scrip
     Process *self = calloc(1, sizeof *self);
     HANDLE in = NULL, out = NULL, append = NULL;
     DWORD error = ERROR_NOT_ENOUGH_MEMORY;
-    if (self && (self->done = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL && open_pipe(&self->to, PIPE_ACCESS_OUTBOUND, &in, GENERIC_READ, &inherited)
-        && open_pipe(&self->from, PIPE_ACCESS_INBOUND, &out, GENERIC_WRITE, &inherited)) {
+    if (self && (self->done = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL &&
+        open_pipe(&self->to, PIPE_ACCESS_OUTBOUND, &in, GENERIC_READ, &inherited) &&
+        open_pipe(&self->from, PIPE_ACCESS_INBOUND, &out, GENERIC_WRITE, &inherited)) {
         self->output = unnamed_file(&inherited, &append);
-        const HANDLE none = CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
+        const HANDLE none =
+            CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
         error = spawn(self, python, before, script, keep_home, in, out, none, append);
         close_handle(none);
         SetHandleInformation(self->output, HANDLE_FLAG_INHERIT, 0);
@@ -166,24 +181,26 @@ Process *process_start(const char *python, const char *before, const char *scrip
     return NULL;
 }
 
-/* The end of a transfer that has been started: how many bytes. The process may end while another one that it has started keeps the pipe open. */
+/* Waits for a started transfer; *n is its number of bytes. Also detects the end of a process whose child process keeps
+ * the pipe open. */
 static Transfer finish(Process *self, HANDLE pipe, BOOL started, OVERLAPPED *transfer, DWORD *n, double deadline) {
-    if (!started && GetLastError() != ERROR_IO_PENDING) return GONE;
-    const double patience = process_clock() + SPIN;
+    if (!started && GetLastError() != ERROR_IO_PENDING) return CLOSED;
+    const double spin_end = process_clock() + SPIN_TIME;
     Transfer state = DONE;
-    while (!HasOverlappedIoCompleted(transfer) && process_clock() < patience) Sleep(0);
+    while (!HasOverlappedIoCompleted(transfer) && process_clock() < spin_end) Sleep(0);
     if (!HasOverlappedIoCompleted(transfer)) {
         const HANDLE either[] = {transfer->hEvent, self->process};
         const double left = deadline > 0 ? deadline - process_clock() : 0;
         const DWORD limit = deadline <= 0 ? INFINITE : left <= 0 ? 0 : left < 4e6 ? (DWORD)(left * 1e3) + 1 : INFINITE;
         const DWORD which = WaitForMultipleObjects(2, either, FALSE, limit);
         if (which != WAIT_OBJECT_0) {
-            state = which == WAIT_TIMEOUT ? LATE : GONE;
+            state = which == WAIT_TIMEOUT ? TIMED_OUT : CLOSED;
             CancelIo(pipe);
         }
     }
-    const int done = GetOverlappedResult(pipe, transfer, n, TRUE) && *n > 0; /* it may have ended before it was cancelled */
-    return done ? DONE : state == DONE ? GONE : state;
+    const int done =
+        GetOverlappedResult(pipe, transfer, n, TRUE) && *n > 0; /* it may be complete although it was cancelled */
+    return done ? DONE : state == DONE ? CLOSED : state;
 }
 
 Transfer process_send(Process *self, const void *bytes, size_t n, double deadline) {
@@ -211,26 +228,29 @@ Transfer process_receive(Process *self, void *bytes, size_t most, size_t *n, dou
 
 int process_alive(Process *self) { return WaitForSingleObject(self->process, 0) == WAIT_TIMEOUT; }
 
-void process_end(Process *self, double patience, char *last_words, size_t size) {
+void process_end(Process *self, double timeout, char *exit_report, size_t size) {
     DWORD status = 0;
     close_handle(self->to);
     self->to = NULL;
-    if (WaitForSingleObject(self->process, (DWORD)(patience * 1e3)) != WAIT_OBJECT_0) {
+    if (WaitForSingleObject(self->process, (DWORD)(timeout * 1e3)) != WAIT_OBJECT_0) {
         TerminateProcess(self->process, 1);
         WaitForSingleObject(self->process, 1000);
     }
-    if (last_words) {
+    if (exit_report) {
         DWORD got = 0;
         const DWORD length = GetFileSize(self->output, NULL), room = (DWORD)size - 32;
-        const DWORD taken = SetFilePointer(self->output, 0, NULL, FILE_CURRENT); /* the process has moved it behind what has become messages */
-        last_words[0] = '\0';
+        const DWORD taken =
+            SetFilePointer(self->output, 0, NULL,
+                           FILE_CURRENT); /* the process has moved it to the end of what it has sent as messages */
+        exit_report[0] = '\0';
         if (length != INVALID_FILE_SIZE && taken <= length) {
             SetFilePointer(self->output, (LONG)(length - taken > room ? length - room : taken), NULL, FILE_BEGIN);
-            if (!ReadFile(self->output, last_words, room, &got, NULL)) got = 0;
-            last_words[got] = '\0';
+            if (!ReadFile(self->output, exit_report, room, &got, NULL)) got = 0;
+            exit_report[got] = '\0';
         }
-        const char *gap = got && last_words[got - 1] != '\n' ? "\n" : "";
-        if (GetExitCodeProcess(self->process, &status)) snprintf(last_words + strlen(last_words), 32, "%s(exit status %ld)", gap, (long)status);
+        const char *gap = got && exit_report[got - 1] != '\n' ? "\n" : "";
+        if (GetExitCodeProcess(self->process, &status))
+            snprintf(exit_report + strlen(exit_report), 32, "%s(exit status %ld)", gap, (long)status);
     }
     process_forget(self);
 }
@@ -254,15 +274,16 @@ double process_clock(void) {
     return (double)now.QuadPart / (double)frequency.QuadPart;
 }
 
-void process_nap(unsigned count) { Sleep(count < 20 ? 0 : 1); }
+void process_pause(unsigned count) { Sleep(count < 20 ? 0 : 1); }
 
-/* --- where things are ------------------------------------------------------------------------------------------------------------------- */
+/* --- paths -------------------------------------------------------------------------------------------------------- */
 
 char *environment(const char *name) {
     wchar_t *variable = wide(name), *value = NULL;
     const DWORD n = variable ? GetEnvironmentVariableW(variable, NULL, 0) : 0;
     char *result = NULL;
-    if (n > 1 && (value = malloc(n * sizeof *value)) != NULL && GetEnvironmentVariableW(variable, value, n) > 0) result = narrow(value);
+    if (n > 1 && (value = malloc(n * sizeof *value)) != NULL && GetEnvironmentVariableW(variable, value, n) > 0)
+        result = narrow(value);
     free(value);
     free(variable);
     return result;
@@ -290,14 +311,16 @@ char *library_folder(void) {
         char *(*function)(void);
         LPCWSTR data;
     } here = {library_folder};
-    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, here.data, &module)) return NULL;
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            here.data, &module))
+        return NULL;
     char *path = module_path(module);
     char *slash = path ? strrchr(path, '\\') : NULL;
     if (slash) *slash = '\0';
     return path;
 }
 
-/* An application with a Python inside is not an interpreter. */
+/* An application that embeds Python is not an interpreter. */
 static int is_python(const char *path) {
     const char *slash = strrchr(path, '\\');
     const char *name = slash ? slash + 1 : path;
@@ -327,7 +350,8 @@ char *registered_python(void) {
     wchar_t *path = name ? wide(name) : NULL;
     char line[2048] = "";
     DWORD got = 0;
-    const HANDLE file = path ? CreateFileW(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL) : INVALID_HANDLE_VALUE;
+    const HANDLE file =
+        path ? CreateFileW(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL) : INVALID_HANDLE_VALUE;
     if (file != INVALID_HANDLE_VALUE) {
         if (!ReadFile(file, line, sizeof line - 1, &got, NULL)) got = 0;
         CloseHandle(file);
@@ -344,7 +368,7 @@ char *virtual_environment_python(const char *folder) {
     char *path = path_join(folder, "Scripts/python.exe");
     if (path && file_exists(path)) return path;
     free(path);
-    return path_join(folder, "python.exe"); /* as conda has it */
+    return path_join(folder, "python.exe"); /* conda */
 }
 
 char *full_path(const char *path) {

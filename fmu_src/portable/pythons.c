@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64 };
+enum { MAX_PYTHONS = 64 };
 
 const char *origin_name(Origin origin) {
     switch (origin) {
@@ -17,9 +17,9 @@ const char *origin_name(Origin origin) {
     }
 }
 
-/* Takes over `program`. */
+/* Adds a candidate; takes ownership of `program`. */
 static void add(Python *pythons, size_t *count, char *program, const char *before, Origin origin) {
-    int known = !program || *count == MOST;
+    int known = !program || *count == MAX_PYTHONS;
     for (size_t i = 0; !known && i < *count; i++) known = strcmp(pythons[i].program, program) == 0;
     if (known)
         free(program);
@@ -28,13 +28,13 @@ static void add(Python *pythons, size_t *count, char *program, const char *befor
 }
 
 Python *pythons_find(size_t *count) {
-    Python *pythons = calloc(MOST, sizeof *pythons);
+    Python *pythons = calloc(MAX_PYTHONS, sizeof *pythons);
     *count = 0;
     if (!pythons) return NULL;
     char *named = environment("MECHFMU_PYTHON");
     if (named) {
         const size_t n = strlen(named);
-        if (n > 2 && named[0] == '"' && named[n - 1] == '"') { /* as `set` of Windows leaves it */
+        if (n > 2 && named[0] == '"' && named[n - 1] == '"') { /* as `set` on Windows leaves them */
             memmove(named, named + 1, n - 2);
             named[n - 2] = '\0';
         }
@@ -42,7 +42,7 @@ Python *pythons_find(size_t *count) {
         if (found)
             free(named);
         else
-            found = named; /* it will be told that there is no such program */
+            found = named; /* starting it will fail with a message */
         add(pythons, count, found, NULL, FROM_VARIABLE);
     }
     add(pythons, count, own_python(), NULL, FROM_HOST);
@@ -55,7 +55,8 @@ Python *pythons_find(size_t *count) {
     add(pythons, count, registered_python(), NULL, FROM_REGISTRY);
     const char *before;
     char *program;
-    for (size_t i = 0; (program = python_on_path(i, &before)) != NULL; i++) add(pythons, count, program, before, FROM_PATH);
+    for (size_t i = 0; (program = python_on_path(i, &before)) != NULL; i++)
+        add(pythons, count, program, before, FROM_PATH);
     return pythons;
 }
 

@@ -1,4 +1,4 @@
-/* Which Python: the candidates, in the order in which they are tried. */
+/* The Python interpreters that may run the FMU, in the order in which they are tried. */
 #ifndef MECHFMU_PYTHONS_H
 #define MECHFMU_PYTHONS_H
 
@@ -8,11 +8,11 @@ typedef enum { FROM_VARIABLE, FROM_HOST, FROM_ENVIRONMENT, FROM_REGISTRY, FROM_P
 
 typedef struct {
     char *program;
-    const char *before; /* an argument that goes first, or NULL */
+    const char *before; /* an option that precedes the script, or NULL */
     Origin origin;
 } Python;
 
-/* The candidates, without repetitions; to be freed with pythons_free. */
+/* The candidates, without repetitions; free them with pythons_free. */
 Python *pythons_find(size_t *count);
 void pythons_free(Python *pythons, size_t count);
 const char *origin_name(Origin origin);

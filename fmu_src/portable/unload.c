@@ -1,4 +1,4 @@
-/* When the library is unloaded, or the host ends in an orderly way, the Python processes end. */
+/* Ends the Python processes when the library is unloaded or the host exits. */
 #include "child.h"
 
 #if defined _WIN32
@@ -10,16 +10,18 @@
 
 BOOL WINAPI DllMainCRTStartup(HINSTANCE library, DWORD reason, LPVOID reserved);
 
-/* The entry point itself, and two functions that MinGW compiles instead of taking them from Windows: nothing else of its C library is needed, and
- * compiling that library would take a minute. */
+/* The entry point, and two functions that MinGW has in its C library and Windows has not. The library needs nothing
+ * else of it, and compiling it would take a minute. */
 BOOL WINAPI DllMainCRTStartup(HINSTANCE library, DWORD reason, LPVOID reserved) {
     (void)library;
-    if (reason == DLL_PROCESS_DETACH && !reserved) children_end(); /* reserved: the host ends, and with it the job of its children */
+    if (reason == DLL_PROCESS_DETACH && !reserved)
+        children_end(); /* reserved: the host exits, which ends the job of its children */
     return TRUE;
 }
 
 int vsnprintf(char *text, size_t size, const char *format, va_list arguments) {
-    return __stdio_common_vsprintf(_CRT_INTERNAL_PRINTF_STANDARD_SNPRINTF_BEHAVIOR, text, size, format, NULL, arguments);
+    return __stdio_common_vsprintf(_CRT_INTERNAL_PRINTF_STANDARD_SNPRINTF_BEHAVIOR, text, size, format, NULL,
+                                   arguments);
 }
 
 int snprintf(char *text, size_t size, const char *format, ...) {

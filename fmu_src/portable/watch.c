@@ -2,13 +2,14 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20 }; /* a host that reads again and again without a step does not fill the memory */
+enum { MAX_BYTES = 1 << 20 }; /* for a host that reads again and again without a step */
 
 int watch_read(Watch *self, const fmi2ValueReference *vr, size_t n, void *values) {
     const size_t bytes = n * sizeof *vr;
     if (n == 0) return 1;
-    const int known = self->values.size && (self->at + n) * sizeof *vr <= self->wanted.size && memcmp(self->wanted.data + self->at * sizeof *vr, vr, bytes) == 0;
-    if (self->read.size + bytes < MOST_BYTES) put(&self->read, vr, bytes);
+    const int known = self->values.size && (self->at + n) * sizeof *vr <= self->wanted.size &&
+                      memcmp(self->wanted.data + self->at * sizeof *vr, vr, bytes) == 0;
+    if (self->read.size + bytes < MAX_BYTES) put(&self->read, vr, bytes);
     if (known) {
         memcpy(values, self->values.data + self->at * self->width, n * self->width);
         self->at += n;
@@ -16,9 +17,10 @@ int watch_read(Watch *self, const fmi2ValueReference *vr, size_t n, void *values
     return known;
 }
 
-int watch_turn(Watch *self) {
+int watch_begin_step(Watch *self) {
     watch_clear(self);
-    const int same = self->read.size == self->wanted.size && (self->read.size == 0 || memcmp(self->read.data, self->wanted.data, self->read.size) == 0);
+    const int same = self->read.size == self->wanted.size &&
+                     (self->read.size == 0 || memcmp(self->read.data, self->wanted.data, self->read.size) == 0);
     if (!same) {
         const Buffer other = self->wanted;
         self->wanted = self->read;

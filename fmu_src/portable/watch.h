@@ -1,4 +1,5 @@
-/* Values that come with a step: hosts read the same variables after every step, so the next step brings them along, and reading them costs nothing. */
+/* A cache of values: hosts read the same variables after every step, so the reply to a step contains them, and reading
+ * them needs no call to the Python process. */
 #ifndef MECHFMU_WATCH_H
 #define MECHFMU_WATCH_H
 
@@ -7,23 +8,23 @@
 #include "protocol.h"
 
 typedef struct {
-    size_t width;   /* bytes of a value */
-    Buffer wanted;  /* references of the values that come with a step */
-    Buffer read;    /* references that the host has read since the last step */
-    Buffer values;  /* the values that came with the last step; empty: none */
-    size_t at;      /* how many of them the host has read: it reads in the same order each time */
+    size_t width;  /* bytes of a value */
+    Buffer wanted; /* references of the values in the reply to a step */
+    Buffer read;   /* references that the host has read since the last step */
+    Buffer values; /* the values after the last step; empty: none */
+    size_t at;     /* number of values that the host has read: it reads them in the same order each time */
 } Watch;
 
-/* The values of the references, when they came with the last step: 1. Either way they are remembered. */
+/* Reads values from the cache; 0 when they are not in it. The references are recorded either way. */
 int watch_read(Watch *self, const fmi2ValueReference *vr, size_t n, void *values);
 
-/* Before a step: whether other values are wanted than those of the last step; they are then. */
-int watch_turn(Watch *self);
+/* Before a step: the references that were read since the last step become `wanted`. 1 when they differ from before. */
+int watch_begin_step(Watch *self);
 
-/* After a step: its values. 0: the message ends before them. */
+/* After a step: takes the values from its reply. 0: the reply is too short. */
 int watch_fill(Watch *self, Buffer *reply);
 
-/* Something has changed: the values are no longer true. */
+/* Empties the cache, because something has changed. */
 void watch_clear(Watch *self);
 
 void watch_release(Watch *self);

@@ -1,4 +1,4 @@
-"""The pythonfmu slave of every mechanism: it hands FMI calls to an Instance of the bundled core."""
+"""The pythonfmu slave of every mechanism: it passes FMI calls to an Instance of the bundled package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UserError = instance.UserError
 
 
 class MechanismSlave(Fmi2Slave):
-    user_errors = (UserError, instance.CallError)  # their texts are messages for the host as they are
+    user_errors = (UserError, instance.CallError)  # their texts are the messages for the host
     discard_is_end = False  # after a discarded step the host may try a shorter one
 
     def __init__(self, **kwargs):
@@ -29,7 +29,7 @@ class MechanismSlave(Fmi2Slave):
         self.model = instance.Instance(mechanism, MODEL["start"], warn=lambda text: self.log(text, Fmi2Status.warning))
 
     def to_xml(self, model_options=None):
-        """For `pythonfmu build`, which gets modelDescription.xml as one of the project's files."""
+        """Return the model description for `pythonfmu build`, which gets modelDescription.xml as a project file."""
         return ElementTree.parse(HERE / "modelDescription.xml").getroot()
 
     # --- lifecycle ----------------------------------------------------------------------------------------------------
@@ -59,9 +59,8 @@ class MechanismSlave(Fmi2Slave):
     def find(self, references, kind):
         for reference in references:
             if not 0 <= reference < len(self.scalars):
-                raise UserError(
-                    f"there is no variable with value reference {reference} (they go from 0 to {len(self.scalars) - 1})"
-                )
+                last = len(self.scalars) - 1
+                raise UserError(f"there is no variable with value reference {reference} (they go from 0 to {last})")
             scalar = self.scalars[reference]
             if scalar.row.kind != kind:
                 raise UserError(f"{scalar.name} is of type {scalar.row.kind}, not {kind}")
@@ -91,7 +90,7 @@ class MechanismSlave(Fmi2Slave):
     def set_string(self, vrs, values):
         self.find(vrs, "String")
 
-    # --- the whole state, solver memory included ----------------------------------------------------------------------
+    # --- FMU state, solver memory included ----------------------------------------------------------------------------
 
     def _get_fmu_state(self):
         return self.model.save()

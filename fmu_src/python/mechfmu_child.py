@@ -1,6 +1,7 @@
-"""The Python process of an FMU: it answers the calls that the FMU's library sends (protocol.h there), with slaves made with pythonfmu.
+"""The Python process of an FMU: it executes the calls of the FMU's library (see protocol.h) on pythonfmu slaves.
 
-One process serves all instances of an FMU in a host, one call at a time. An exception is the answer fmi2Error with a message; the instance remains usable.
+One process serves all instances of an FMU in a host, one call at a time. After an exception the call returns fmi2Error
+with a message, and the instance remains usable.
 """
 
 import atexit
@@ -19,13 +20,19 @@ import traceback
 OK, WARNING, DISCARD, ERROR, FATAL = range(5)
 CATEGORIES = ("logAll", "logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
 REAL, INTEGER, BOOLEAN, STRING = range(4)
-CODES = ("d", "i", "i")  # of struct
+CODES = ("d", "i", "i")  # format characters of struct
 HELLO = 0x6D656368
 
-SPIN = 100e-6  # s of looking for the next call before the scheduler is asked to wait: waking up takes longer than most calls
+SPIN_TIME = 100e-6  # s of polling for the next call before a blocking wait: waking up takes longer than most calls
 LONGEST_MESSAGE = 20_000  # characters
-LARGEST_OUTPUT = 1 << 24  # bytes, after which the file for what is printed is emptied
-GUARD_PERIOD = 0.2  # s between two looks whether the host is still there
+LARGEST_OUTPUT = 1 << 24  # bytes, after which the file for printed text is truncated
+WATCHDOG_PERIOD = 0.2  # s between two checks that the host still runs
+
+# methods of Server, in the order of the numbers in protocol.h
+OPERATIONS = (
+    *("instantiate", "free", "set_logging", "setup", "enter", "exit", "terminate", "reset"),
+    *("get", "set", "step", "save", "restore", "forget", "serialize", "deserialize"),
+)
 
 U32, U64, F64 = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<d")
 HEAD = struct.Struct("<II")
@@ -33,11 +40,11 @@ STEP = struct.Struct("<ddI")
 ANSWER = struct.Struct("<QII")
 
 
-class Refused(Exception):
-    """A call that cannot be done; its text is the whole message."""
+class CallError(Exception):
+    """A call that fails; its text is the complete message for the host."""
 
 
-# --- the channel --------------------------------------------------------------------------------------------------------------------
+# --- the channel ------------------------------------------------------------------------------------------------------
 
 
 class Channel:
@@ -53,10 +60,10 @@ class Channel:
             self.readable, self.writable = select.poll(), select.poll()
             self.readable.register(read, select.POLLIN)
             self.writable.register(write, select.POLLOUT)
-        self.rest_to_others = getattr(os, "sched_yield", lambda: None)
+        self.yield_processor = getattr(os, "sched_yield", lambda: None)
 
     def receive(self):
-        """The next message without its size, or None when the host is gone."""
+        """Return the next message, its size included, or None when the host has closed the channel."""
         data = self._read(65536)
         while len(data) < 8:
             more = self._read(65536)
@@ -82,13 +89,13 @@ class Channel:
             return os.read(self.read_end, most)
         except BlockingIOError:
             pass
-        patience = time.perf_counter() + SPIN
+        spin_end = time.perf_counter() + SPIN_TIME
         while True:
             try:
                 return os.read(self.read_end, most)
             except BlockingIOError:
-                if time.perf_counter() < patience:
-                    self.rest_to_others()
+                if time.perf_counter() < spin_end:
+                    self.yield_processor()
                 else:
                     self.readable.poll()
 
@@ -112,18 +119,18 @@ def text_bytes(text):
 
 
 def read_text(data, at):
-    """The bytes of a text at a place of a message, and the place behind it."""
+    """Return the bytes of the text at an offset of a message, and the offset after it."""
     size = U64.unpack_from(data, at)[0]
     return data[at + 8 : at + 8 + size], at + 9 + size
 
 
-# --- what is printed ------------------------------------------------------------------------------------------------------------------
+# --- printed text -----------------------------------------------------------------------------------------------------
 
 
 class Output:
-    """The file that standard output and error go to: what a slave prints becomes a message, the host's terminal stays clean.
+    """The file of standard output and error: what a slave prints becomes a log message.
 
-    Its position is behind what has become messages: if the process dies, the host reads the rest.
+    The position of the file is the end of what has been sent: if the process dies, the host reads the rest.
     """
 
     def __init__(self, file):
@@ -132,16 +139,16 @@ class Output:
     def waiting(self):
         try:
             return os.fstat(self.file).st_size > self.at
-        except OSError:  # the slave has closed it
+        except OSError:  # closed by the slave
             return False
 
     def take(self):
-        """What has been printed since the last look."""
+        """Return what has been printed since the last call."""
         try:
             size = os.fstat(self.file).st_size - self.at
-            printed = os.read(self.file, LONGEST_MESSAGE - 40)  # and a remark
+            printed = os.read(self.file, LONGEST_MESSAGE - 40)  # leaves room for the size
             self.at += size
-            if self.at > LARGEST_OUTPUT:  # what a thread prints just now is lost
+            if self.at > LARGEST_OUTPUT:  # text that a thread prints at this moment is lost
                 os.ftruncate(self.file, 0)
                 self.at = 0
             os.lseek(self.file, self.at, os.SEEK_SET)
@@ -151,11 +158,11 @@ class Output:
         return f"{text} ... ({size} bytes)" if size > len(printed) else text
 
 
-# --- slaves -----------------------------------------------------------------------------------------------------------------------------
+# --- slaves -----------------------------------------------------------------------------------------------------------
 
 
 def slave_class(folder):
-    """The class that pythonfmu would take: of those in the slave's module, the one with the most bases up to Fmi2Slave."""
+    """Return the class that pythonfmu would use: in the slave's module the one with the most bases up to Fmi2Slave."""
     with open(os.path.join(folder, "slavemodule.txt"), encoding="utf-8") as file:
         name = file.readline().strip()
     module = importlib.import_module(name)
@@ -167,7 +174,7 @@ def slave_class(folder):
         if inspect.isclass(thing) and slave in thing.__mro__ and thing.__mro__.index(slave) > depth:
             found, depth = thing, thing.__mro__.index(slave)
     if found is None:
-        raise Refused(f"there is no subclass of Fmi2Slave in {name}.py")
+        raise CallError(f"there is no subclass of Fmi2Slave in {name}.py")
     return found
 
 
@@ -180,13 +187,10 @@ def log_to_queue(slave, msg, status=0, category=None, debug=False):
     slave.__dict__.setdefault("log_queue", []).append(Message(int(status), category, msg))
 
 
-def described(error, folder):
-    """An exception in one line: what, and in which line of the FMU."""
-    frames = [
-        f
-        for f in traceback.extract_tb(error.__traceback__)
-        if f.filename.startswith(folder) and not f.filename.startswith(__file__)
-    ]
+def describe(error, folder):
+    """Return an exception as one line: type, text, and file and line in the FMU."""
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in frames if f.filename.startswith(folder) and not f.filename.startswith(__file__)]
     own = [f for f in frames if os.sep + "pythonfmu" + os.sep not in f.filename] or frames
     place = f" ({os.path.relpath(own[-1].filename, folder)}, line {own[-1].lineno})" if own else ""
     try:
@@ -197,13 +201,13 @@ def described(error, folder):
 
 
 class Instance:
-    """One slave and what the host has asked of it."""
+    """One slave and its log settings."""
 
     def __init__(self, make, name, resources, visible, logging):
         self.make, self.name, self.resources, self.visible = make, name, resources, visible
         self.logging = logging
         self.categories = None  # all
-        self.watched = ([], [], [])  # references of Reals, Integers, Booleans that the host reads after every step
+        self.watched = ([], [], [])  # Real, Integer, Boolean references that the host reads after every step
         self.reset()
 
     def reset(self):
@@ -213,7 +217,7 @@ class Instance:
         self.setters = (self.slave.set_real, self.slave.set_integer, self.slave.set_boolean, self.slave.set_string)
 
     def messages(self):
-        """What the slave has logged since the last call."""
+        """Return and clear what the slave has logged since the last call."""
         queue = self.slave.__dict__.get("log_queue")
         if not queue:
             return []
@@ -221,54 +225,47 @@ class Instance:
         del queue[:]
         return taken
 
-    def wants(self, status, category):
-        return status >= DISCARD or (
-            self.logging and (self.categories is None or category in self.categories or "logAll" in self.categories)
-        )
+    def logs(self, status, category):
+        chosen = self.categories is None or category in self.categories or "logAll" in self.categories
+        return status >= DISCARD or (self.logging and chosen)
 
     def check_known(self, references):
         known = self.slave.vars
         for reference in references:
             if known and reference not in known:
-                raise Refused(
-                    f"there is no variable with value reference {reference} (they go from 0 to {len(known) - 1})"
-                )
+                last = len(known) - 1
+                raise CallError(f"there is no variable with value reference {reference} (they go from 0 to {last})")
 
     def check_settable(self, references):
-        """The rules of FMI 2.0, for a slave that has registered its variables with pythonfmu; another checks by itself."""
+        """Check the rules of FMI 2.0, for variables that are registered with pythonfmu."""
         for reference in references:
             variable = self.slave.vars.get(reference)
             if variable is None:
                 continue
             causality, variability = (getattr(getattr(variable, k), "name", None) for k in ("causality", "variability"))
             if variability == "constant" or variable.setter is None:
-                raise Refused(f"{variable.name} cannot be set: it is constant")
+                raise CallError(f"{variable.name} cannot be set: it is constant")
             if self.initialized and causality == "parameter" and variability == "fixed":
-                raise Refused(f"{variable.name} is a fixed parameter: it cannot be set after initialization")
+                raise CallError(f"{variable.name} is a fixed parameter: it cannot be set after initialization")
             if self.initialized and causality in ("output", "local", "calculatedParameter"):
-                raise Refused(
-                    f"{variable.name} cannot be set after initialization: only inputs and tunable parameters can"
-                )
+                name = variable.name
+                raise CallError(f"{name} cannot be set after initialization: only inputs and tunable parameters can")
 
 
-# --- calls --------------------------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 class Server:
-    """Answers calls. A method for each operation returns what follows the messages in the answer; `status` is how it went."""
+    """Executes calls: one method for each operation, which returns the results and may change `status`."""
 
     def __init__(self, channel, output, make, folder):
         self.channel, self.make, self.folder = channel, make, folder
         self.instances, self.states = {}, {}
         self.output = output
-        self.experiment_arguments = (
-            len(inspect.signature(make.setup_experiment).parameters) - 1
-        )  # pythonfmu 0.6 has no stop time and no tolerance
-        self.own_errors = (Refused, *getattr(make, "user_errors", ()))
-        self.operations = (
-            self.instantiate, self.free, self.set_logging, self.setup, self.enter, self.exit, self.terminate, self.reset,
-            self.get, self.set, self.step, self.save, self.restore, self.forget, self.serialize, self.deserialize,
-        )  # fmt: skip
+        # pythonfmu 0.6 has no stop time and no tolerance
+        self.experiment_arguments = len(inspect.signature(make.setup_experiment).parameters) - 1
+        self.own_errors = (CallError, *getattr(make, "user_errors", ()))
+        self.operations = tuple(getattr(self, name) for name in OPERATIONS)
 
     def serve(self):
         receive, send, answer = self.channel.receive, self.channel.send, self.answer
@@ -284,15 +281,10 @@ class Server:
         self.status, body, messages = OK, b"", []
         try:
             body = self.operations[operation](request, 16, number, instance)
-        except BaseException as error:  # whatever it is: the other instances go on
+        except BaseException as error:  # also SystemExit: the other instances remain usable
             self.status, body = ERROR, b""
-            messages = [
-                (
-                    ERROR,
-                    CATEGORIES[ERROR],
-                    str(error) if isinstance(error, self.own_errors) else described(error, self.folder),
-                )
-            ]
+            text = str(error) if isinstance(error, self.own_errors) else describe(error, self.folder)
+            messages = [(ERROR, CATEGORIES[ERROR], text)]
         instance = instance or self.instances.get(number)
         logged = instance.messages() if instance else []
         if logged or messages or self.output.waiting():
@@ -307,17 +299,15 @@ class Server:
             messages.insert(0, (OK, "logAll", printed))
         parts, count = [], 0
         for status, category, text in messages:
-            if instance is None or instance.wants(status, category):
+            if instance is None or instance.logs(status, category):
                 if len(text) > LONGEST_MESSAGE:
                     text = f"{text[:LONGEST_MESSAGE]} ... ({len(text)} characters)"
-                category, text = (
-                    str(category).encode("utf-8", "replace"),
-                    text.replace("\0", " ").encode("utf-8", "replace"),
-                )
+                category = str(category).encode("utf-8", "replace")
+                text = text.replace("\0", " ").encode("utf-8", "replace")
                 parts.append(struct.pack("<III", status, len(category), len(text)) + category + b"\0" + text + b"\0")
                 count += 1
-        told = b"".join(parts)
-        return ANSWER.pack(8 + len(told) + len(body), self.status, count) + told + body
+        log = b"".join(parts)
+        return ANSWER.pack(8 + len(log) + len(body), self.status, count) + log + body
 
     # lifecycle
 
@@ -325,9 +315,8 @@ class Server:
         name, at = read_text(request, at)
         resources, at = read_text(request, at)
         visible, logging = HEAD.unpack_from(request, at)
-        self.instances[number] = Instance(
-            self.make, name.decode("utf-8", "replace"), os.fsdecode(resources), visible, bool(logging)
-        )
+        name, resources = name.decode("utf-8", "replace"), os.fsdecode(resources)
+        self.instances[number] = Instance(self.make, name, resources, visible, bool(logging))
         return b""
 
     def free(self, request, at, number, instance):
@@ -344,7 +333,7 @@ class Server:
             category, at = read_text(request, at)
             category = category.decode("utf-8", "replace")
             if category not in known:
-                raise Refused(f"there is no log category {category}")
+                raise CallError(f"there is no log category {category}")
             chosen.add(category)
         instance.logging, instance.categories = bool(on), chosen or None
         return b""
@@ -386,9 +375,8 @@ class Server:
         if not done:
             self.status = DISCARD
             if done is None:
-                log_to_queue(
-                    instance.slave, "do_step has returned None: it must return True when the step was made", DISCARD
-                )
+                text = "do_step has returned None: it must return True when the step was made"
+                log_to_queue(instance.slave, text, DISCARD)
             return HEAD.pack(getattr(self.make, "discard_is_end", True), 0)
         try:
             values = [
@@ -396,7 +384,7 @@ class Server:
                 for references, get, code in zip(instance.watched, instance.getters, CODES)
                 if references
             ]
-        except BaseException:  # the host will be told when it asks
+        except BaseException:  # reported when the host reads the values
             return HEAD.pack(0, 0)
         return HEAD.pack(0, 1) + b"".join(values)
 
@@ -408,7 +396,7 @@ class Server:
         instance.check_known(references)
         values = instance.getters[kind](references)
         if len(values) != n:
-            raise Refused(f"the slave has returned {len(values)} values instead of {n}")
+            raise CallError(f"the slave has returned {len(values)} values instead of {n}")
         if kind == STRING:
             return b"".join(text_bytes(str(value).encode("utf-8", "replace")) for value in values)
         return struct.pack(f"<{n}{CODES[kind]}", *values)
@@ -431,7 +419,7 @@ class Server:
         instance.setters[kind](references, values)
         return b""
 
-    # the whole state
+    # FMU state
 
     def save(self, request, at, number, instance):
         (state,) = U32.unpack_from(request, at)
@@ -459,32 +447,35 @@ class Server:
         return b""
 
 
-# --- the process ----------------------------------------------------------------------------------------------------------------------------
+# --- the process ------------------------------------------------------------------------------------------------------
 
 
 def tie_to_host(lifeline, host):
-    """Ends this process with the host, whatever it is doing then. The lifeline is a pipe that closes with the host, upon which the system sends a signal; a
-    thread looks after the rare host that has left a copy of the pipe to a forked process."""
+    """End this process with the host, whatever it is doing then.
+
+    The lifeline is a pipe that closes with the host, upon which the system sends a signal. A thread handles the rare
+    case that a forked copy of the host keeps the pipe open.
+    """
     import fcntl
     import signal
 
     parent = os.getppid()  # the host, or a script by which it starts Python
 
-    def guard():
+    def watchdog():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while os.getppid() == parent:
                 os.kill(host, 0)
-                time.sleep(GUARD_PERIOD)
+                time.sleep(WATCHDOG_PERIOD)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with contextlib.suppress(OSError, AttributeError):  # where pipes send no signals the thread must do
+    with contextlib.suppress(OSError, AttributeError):  # without signals from pipes the thread suffices
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    threading.Thread(target=guard, daemon=True).start()
+    threading.Thread(target=watchdog, daemon=True).start()
 
 
 def open_ends(read, write, lifeline, output, host):
-    """The channel, and the file for what is printed."""
+    """Return the channel and the file for printed text."""
     if os.name == "nt":  # the host's job object ends this process
         import msvcrt
 
@@ -497,7 +488,7 @@ def open_ends(read, write, lifeline, output, host):
         return Channel(read, write), Output(output)
     for descriptor in (int(name) for name in os.listdir("/dev/fd")):
         if descriptor > max(2, read, write, lifeline, output):
-            with contextlib.suppress(OSError):  # that of the listing itself
+            with contextlib.suppress(OSError):  # the descriptor of the listing itself
                 os.close(descriptor)  # inherited from the host by accident
     for descriptor in {read, write, lifeline, output}:
         os.set_inheritable(descriptor, False)
@@ -521,23 +512,21 @@ def load(folder, settings):
         fail("lacks " + ", ".join(lacking))
     try:
         return slave_class(folder)
-    except Refused as error:
+    except CallError as error:
         fail(f"cannot run it: {error}")
     except ModuleNotFoundError as error:
         fail(f"lacks {error.name}")
     except (Exception, SystemExit) as error:
-        fail("cannot load the slave: " + described(error, folder))
+        fail("cannot load the slave: " + describe(error, folder))
 
 
 def limit(settings):
-    """Seconds that a call may take: of the environment, else of the FMU, 0 for any."""
+    """Return the time limit of a call in seconds, from the environment or else from the FMU; 0: none."""
     return float(os.environ.get("MECHFMU_CALL_TIMEOUT") or settings.get("call_timeout") or 0)
 
 
 def main(folder, settings, numbers):
-    for stream in filter(
-        None, (sys.stdout, sys.stderr)
-    ):  # what was printed is there when the process dies, and is UTF-8 everywhere
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # UTF-8 on every system, and complete when the process dies
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
     channel, output = open_ends(*numbers)
     sys.argv = [os.path.join(folder, "mechfmu_start.py")]
@@ -545,7 +534,7 @@ def main(folder, settings, numbers):
     guid = settings["guid"].encode("utf-8")
     hello = U32.pack(HELLO) + F64.pack(limit(settings)) + text_bytes(guid)
     channel.send(U64.pack(len(hello)) + hello)
-    with contextlib.suppress(OSError):  # the host is gone
+    with contextlib.suppress(OSError):  # the host has closed the channel
         server.serve()
     atexit._run_exitfuncs()
     os._exit(0)

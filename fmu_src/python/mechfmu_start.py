@@ -1,9 +1,10 @@
-"""Start of the Python process of an FMU. Any Python can read this file, also one that is too old for the FMU: it says so and ends.
+"""Starts the Python process of an FMU. Any Python can read this file, so that one that is too old can say so.
 
     python mechfmu_start.py READ WRITE LIFELINE OUTPUT HOST
 
-The numbers are descriptors (on Windows handles): the ends of the channel, the lifeline, and the file that standard output and error go to; and the host's
-process number. What goes to standard error before the first message tells the host why this Python does not suit.
+The arguments are descriptors (handles on Windows) of both ends of the channel, the lifeline, and the file of standard
+output and error, and the host's process id. If the process ends before its first message, the last line on standard
+error is the reason that the host reports.
 """
 
 import json

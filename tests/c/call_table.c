@@ -1,10 +1,11 @@
 /* Every function of FMI 2.0 in every state, with good and bad arguments, in random order from a seed.
  *
- *     call_table random SEED SEQUENCES     prints how many calls were made, and how many pairs of function and state have not occurred
- *     call_table lives COUNT               instantiates, runs and frees COUNT instances of both types
+ *     call_table random SEED SEQUENCES    prints the number of calls, and of pairs of function and state without a call
+ *     call_table lifecycles COUNT         instantiates, runs and frees COUNT instances of both types
  *
- * What is legal when is written down here once more, from the state tables of the standard, independently of the FMU's own table. A legal call with
- * good arguments must succeed; anything else must return fmi2Error and leave the instance as it was, bit by bit. */
+ * The legal calls of each state are listed here again, from the state tables of the standard, independently of the
+ * FMU's own table. A legal call with good arguments must succeed; any other must return fmi2Error and leave the
+ * instance as it was, bit by bit. */
 #include "fmi2.h"
 #include "model.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- random numbers ------------------------------------------------------------------------------------------------------------- */
+/* --- random numbers ----------------------------------------------------------------------------------------------- */
 
 static unsigned long long seed_now;
 
@@ -25,12 +26,13 @@ static unsigned below(unsigned n) {
     return (unsigned)(seed_now >> 33) % n;
 }
 
-static double between(double low, double high) { return low + (high - low) * below(1000000) / 1e6; }
+static double uniform(double low, double high) { return low + (high - low) * below(1000000) / 1e6; }
 
-/* --- states --------------------------------------------------------------------------------------------------------------------- */
+/* --- states ------------------------------------------------------------------------------------------------------- */
 
 enum { INSTANTIATED, INITIALIZATION, EVENT_MODE, CONTINUOUS_TIME, STEP_COMPLETE, TERMINATED, STATES };
-static const char *const STATE_NAMES[STATES] = {"instantiated", "initialization", "event mode", "continuous time", "step complete", "terminated"};
+static const char *const STATE_NAMES[STATES] = {"instantiated",    "initialization", "event mode",
+                                                "continuous time", "step complete",  "terminated"};
 
 #define BIT(state) (1u << (state))
 #define ALL (BIT(STATES) - 1)
@@ -50,24 +52,25 @@ typedef struct {
     double saved_t[SAVED];
 } Host;
 
-/* What a call was, beside its status: were its arguments good, and may this FMU be more generous than the standard. */
+/* A call: whether its arguments are bad, and whether this FMU may accept what the standard does not allow. */
 typedef struct {
     int bad, tolerated;
-    int may_refuse;  /* random parameters need not fit together */
-    int next_state;  /* where a legal call leads */
+    int may_refuse; /* random parameters need not fit together */
+    int next_state; /* where a legal call leads */
     double next_t;
 } Call;
 
 static long messages;
 
-static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category, fmi2String message, ...) {
+static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
+                   fmi2String message, ...) {
     char text[2000];
     va_list arguments;
     va_start(arguments, message);
     vsnprintf(text, sizeof text, message, arguments);
     va_end(arguments);
     if (environment != &messages || strcmp(instance, "a name") != 0 || status > fmi2Fatal || !*category || !*text) {
-        fprintf(stderr, "a message without meaning: %s\n", text);
+        fprintf(stderr, "a message that is not valid: %s\n", text);
         exit(1);
     }
     messages++;
@@ -83,11 +86,12 @@ static fmi2Component instantiate(fmi2Type type) {
     return c;
 }
 
-/* --- variables ------------------------------------------------------------------------------------------------------------------- */
+/* --- variables ---------------------------------------------------------------------------------------------------- */
 
 static const Row *row_of(fmi2ValueReference reference) {
     for (size_t i = 0; i < model.n_rows; i++)
-        if (reference >= model.rows[i].reference && reference < model.rows[i].reference + model.rows[i].count) return &model.rows[i];
+        if (reference >= model.rows[i].reference && reference < model.rows[i].reference + model.rows[i].count)
+            return &model.rows[i];
     return NULL;
 }
 
@@ -97,7 +101,8 @@ static int matches(const Row *row, Kind kind) { return row->kind == kind; }
 static size_t pick(fmi2ValueReference *references, Kind kind, int role) {
     const size_t n = 1 + below(5);
     size_t rows = 0;
-    for (size_t i = 0; i < model.n_rows; i++) rows += matches(&model.rows[i], kind) && (role < 0 || model.rows[i].role == (Role)role);
+    for (size_t i = 0; i < model.n_rows; i++)
+        rows += matches(&model.rows[i], kind) && (role < 0 || model.rows[i].role == (Role)role);
     if (rows == 0) return 0;
     for (size_t i = 0; i < n; i++) {
         size_t chosen = below((unsigned)rows), k = 0;
@@ -112,10 +117,10 @@ static double good_value(const Row *row) {
     const double low = fmax(fmax(row->min, row->above), -1), high = fmin(row->max, fmax(low, 0) + 1);
     if (row->kind == BOOLEAN) return below(2);
     if (row->kind == INTEGER) return low + below((unsigned)(high - low + 1));
-    return between(low + 0.3 * (high - low), high);
+    return uniform(low + 0.3 * (high - low), high);
 }
 
-/* --- the calls: each chooses arguments, says what it chose, and calls --------------------------------------------------------------- */
+/* --- the calls: each chooses arguments and records its choice in `call` ------------------------------------------- */
 
 typedef fmi2Status Do(Host *, Call *);
 
@@ -131,14 +136,14 @@ static fmi2Status set_debug_logging(Host *h, Call *call) {
 }
 
 static fmi2Status setup_experiment(Host *h, Call *call) {
-    const double t = between(-1, 1);
+    const double t = uniform(-1, 1);
     switch (below(7)) {
     case 0: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2False, 0, NAN, fmi2False, 0);
     case 1: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2True, 0, 0, fmi2False, 0);
     case 2: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2True, NAN, 0, fmi2False, 0);
     case 3: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2False, 0, 1, fmi2True, 0.5);
     case 4: call->next_t = t; return fmi2SetupExperiment(h->c, fmi2False, -5, t, fmi2True, t + 1);
-    default: call->next_t = t; return fmi2SetupExperiment(h->c, fmi2True, pow(10, -between(3, 9)), t, fmi2False, NAN);
+    default: call->next_t = t; return fmi2SetupExperiment(h->c, fmi2True, pow(10, -uniform(3, 9)), t, fmi2False, NAN);
     }
 }
 
@@ -174,9 +179,18 @@ static fmi2Status reset(Host *h, Call *call) {
         case 0: return function(h->c, NULL, 0, NULL); \
         case 1: call->bad = 1; return function(h->c, NULL, 2, values); \
         case 2: call->bad = n > 0; return function(h->c, references, n, NULL); \
-        case 3: references[n] = model.n_variables + below(9); call->bad = 1; return function(h->c, references, n + 1, values); \
-        case 4: references[n] = UINT_MAX; call->bad = 1; return function(h->c, references, n + 1, values); \
-        case 5: references[n] = below(model.n_variables); call->bad = !matches(row_of(references[n]), KIND); return function(h->c, references, n + 1, values); \
+        case 3: \
+            references[n] = model.n_variables + below(9); \
+            call->bad = 1; \
+            return function(h->c, references, n + 1, values); \
+        case 4: \
+            references[n] = UINT_MAX; \
+            call->bad = 1; \
+            return function(h->c, references, n + 1, values); \
+        case 5: \
+            references[n] = below(model.n_variables); \
+            call->bad = !matches(row_of(references[n]), KIND); \
+            return function(h->c, references, n + 1, values); \
         default: return function(h->c, references, n, values); \
         } \
     }
@@ -219,15 +233,19 @@ static fmi2Status set_string(Host *h, Call *call) {
         case 0: call->tolerated = h->state == CONTINUOUS_TIME; return function(h->c, NULL, 0, NULL); \
         case 1: call->bad = 1; return function(h->c, NULL, 2, values); \
         case 2: call->bad = n > 0; return function(h->c, references, n, NULL); \
-        case 3: references[n] = model.n_variables; call->bad = 1; return function(h->c, references, n + 1, values); \
+        case 3: \
+            references[n] = model.n_variables; \
+            call->bad = 1; \
+            return function(h->c, references, n + 1, values); \
         case 4: /* what cannot be set, or not now */ \
             do references[n] = below(model.n_variables); \
             while (row_of(references[n])->role == INPUT || (early && row_of(references[n])->role == PARAMETER)); \
             values[n] = (TYPE)good_value(row_of(references[n])); \
             call->bad = 1; \
-            call->tolerated = matches(row_of(references[n]), KIND) && \
-                              ((row_of(references[n])->role == STATE && (BIT(h->state) & (BIT(INSTANTIATED) | EXCHANGE))) || \
-                               (row_of(references[n])->role == PARAMETER && h->state == EVENT_MODE)); /* as OpenModelica does */ \
+            call->tolerated = \
+                matches(row_of(references[n]), KIND) && \
+                ((row_of(references[n])->role == STATE && (BIT(h->state) & (BIT(INSTANTIATED) | EXCHANGE))) || \
+                 (row_of(references[n])->role == PARAMETER && h->state == EVENT_MODE)); /* as OpenModelica does */ \
             return function(h->c, references, n + 1, values); \
         case 5: /* outside the limits */ \
             for (size_t i = 0; i < n; i++) \
@@ -290,7 +308,9 @@ static fmi2Status state_size(Host *h, Call *call) {
 static size_t size_of_states(Host *h) {
     size_t size = 0;
     fmi2FMUstate saved = NULL;
-    if (fmi2GetFMUstate(h->c, &saved) || fmi2SerializedFMUstateSize(h->c, saved, &size) || fmi2FreeFMUstate(h->c, &saved) || saved) exit(3);
+    if (fmi2GetFMUstate(h->c, &saved) || fmi2SerializedFMUstateSize(h->c, saved, &size) ||
+        fmi2FreeFMUstate(h->c, &saved) || saved)
+        exit(3);
     return size;
 }
 
@@ -315,17 +335,30 @@ static fmi2Status deserialize(Host *h, Call *call) {
     fmi2FreeFMUstate(h->c, &source);
     fmi2Status status;
     switch (below(5)) {
-    case 0: call->bad = 1; status = fmi2DeSerializeFMUstate(h->c, bytes, wrong, &target); break;
-    case 1: call->bad = 1; bytes[below(40)] ^= 1; status = fmi2DeSerializeFMUstate(h->c, bytes, size, &target); break;
-    case 2: call->bad = 1; status = fmi2DeSerializeFMUstate(h->c, NULL, size, &target); break;
-    case 3: call->bad = 1; status = fmi2DeSerializeFMUstate(h->c, bytes, size, NULL); break;
+    case 0:
+        call->bad = 1;
+        status = fmi2DeSerializeFMUstate(h->c, bytes, wrong, &target);
+        break;
+    case 1:
+        call->bad = 1;
+        bytes[below(40)] ^= 1;
+        status = fmi2DeSerializeFMUstate(h->c, bytes, size, &target);
+        break;
+    case 2:
+        call->bad = 1;
+        status = fmi2DeSerializeFMUstate(h->c, NULL, size, &target);
+        break;
+    case 3:
+        call->bad = 1;
+        status = fmi2DeSerializeFMUstate(h->c, bytes, size, NULL);
+        break;
     default:
         status = fmi2DeSerializeFMUstate(h->c, bytes, size, &h->saved[k]);
         h->saved_state[k] = h->state;
         h->saved_t[k] = h->t;
     }
     if (target) {
-        fprintf(stderr, "a state was made of nonsense\n");
+        fprintf(stderr, "invalid bytes were accepted as a state\n");
         exit(1);
     }
     free(bytes);
@@ -338,15 +371,21 @@ static fmi2Status directional(Host *h, Call *call) {
     const int initial = h->state == INITIALIZATION;
     const size_t n = pick(unknowns, REAL, below(2) ? DERIVATIVE : OUTPUT);
     size_t m = pick(knowns, REAL, initial ? PARAMETER : STATE);
-    for (size_t i = 0; i < MOST; i++) seed[i] = between(-1, 1);
+    for (size_t i = 0; i < MOST; i++) seed[i] = uniform(-1, 1);
     switch (below(8)) {
     case 0: return fmi2GetDirectionalDerivative(h->c, NULL, 0, NULL, 0, NULL, NULL);
     case 1: return fmi2GetDirectionalDerivative(h->c, unknowns, n, NULL, 0, NULL, result);
     case 2: call->bad = n > 0; return fmi2GetDirectionalDerivative(h->c, NULL, n, knowns, m, seed, result);
     case 3: call->bad = m > 0; return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, NULL, result);
     case 4: call->bad = n > 0; return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, NULL);
-    case 5: knowns[m++] = model.n_variables; call->bad = 1; return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, result);
-    case 6: m = pick(knowns, REAL, OUTPUT); call->bad = m > 0; return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, result);
+    case 5:
+        knowns[m++] = model.n_variables;
+        call->bad = 1;
+        return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, result);
+    case 6:
+        m = pick(knowns, REAL, OUTPUT);
+        call->bad = m > 0;
+        return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, result);
     default: return fmi2GetDirectionalDerivative(h->c, unknowns, n, knowns, m, seed, result);
     }
 }
@@ -380,14 +419,15 @@ static fmi2Status completed_step(Host *h, Call *call) {
 }
 
 static fmi2Status set_time(Host *h, Call *call) {
-    call->next_t = h->t + between(0, 0.1);
+    call->next_t = h->t + uniform(0, 0.1);
     if (below(4)) return fmi2SetTime(h->c, call->next_t);
     call->bad = 1;
     return fmi2SetTime(h->c, below(2) ? NAN : INFINITY);
 }
 
 /* Vectors of the host, exactly as long as they claim; `wanted` is the right length. */
-static fmi2Status vector(Host *h, Call *call, fmi2Status (*function)(fmi2Component, fmi2Real[], size_t), size_t wanted) {
+static fmi2Status vector(Host *h, Call *call, fmi2Status (*function)(fmi2Component, fmi2Real[], size_t),
+                         size_t wanted) {
     size_t n = wanted;
     switch (below(5)) {
     case 0: n = below((unsigned)wanted + 3); break;
@@ -421,7 +461,7 @@ static fmi2Status set_states(Host *h, Call *call) {
     const unsigned how = below(6);
     if (how == 0) n = below((unsigned)model.nx + 3);
     double *values = malloc(n * sizeof *values + 1);
-    for (size_t i = 0; i < n; i++) values[i] = between(0.2, 1);
+    for (size_t i = 0; i < n; i++) values[i] = uniform(0.2, 1);
     if (how == 1 && n) values[below((unsigned)n)] = below(2) ? NAN : -INFINITY;
     call->bad = n != model.nx || how == 1 || how == 2;
     call->tolerated = !call->bad && h->state == EVENT_MODE; /* as OpenModelica does */
@@ -438,7 +478,7 @@ static fmi2Status set_input_derivatives(Host *h, Call *call) {
     const size_t n = pick(references, REAL, how == 0 ? OUTPUT : INPUT);
     for (size_t i = 0; i < n; i++) {
         order[i] = 1 + (int)below(3);
-        values[i] = between(-1, 1);
+        values[i] = uniform(-1, 1);
     }
     call->bad = n > 0 && how < 6;
     if (how == 1) order[0] = below(2) ? 0 : 4;
@@ -465,7 +505,7 @@ static fmi2Status get_output_derivatives(Host *h, Call *call) {
 }
 
 static fmi2Status do_step(Host *h, Call *call) {
-    const double size = pow(10, -between(1.5, 7));
+    const double size = pow(10, -uniform(1.5, 7));
     call->next_t = h->t + size;
     switch (below(9)) {
     case 0: call->bad = 1; return fmi2DoStep(h->c, h->t, 0, fmi2True);
@@ -496,7 +536,7 @@ STATUS(get_integer_status, fmi2GetIntegerStatus, fmi2Integer, 99)
 STATUS(get_boolean_status, fmi2GetBooleanStatus, fmi2Boolean, fmi2Terminated)
 STATUS(get_string_status, fmi2GetStringStatus, fmi2String, 99)
 
-/* --- the state tables of the standard ------------------------------------------------------------------------------------------------ */
+/* --- the state tables of the standard ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -535,7 +575,8 @@ static const struct {
     {"fmi2GetEventIndicators", get_indicators, 0, BIT(INITIALIZATION) | EXCHANGE | BIT(TERMINATED), 1},
     {"fmi2GetContinuousStates", get_states, 0, BIT(INITIALIZATION) | EXCHANGE | BIT(TERMINATED), 1},
     {"fmi2GetNominalsOfContinuousStates", get_nominals, 0, BIT(INSTANTIATED) | EXCHANGE | BIT(TERMINATED), 1},
-    {"fmi2SetRealInputDerivatives", set_input_derivatives, BIT(INSTANTIATED) | BIT(INITIALIZATION) | BIT(STEP_COMPLETE), 0, 0},
+    {"fmi2SetRealInputDerivatives", set_input_derivatives, BIT(INSTANTIATED) | BIT(INITIALIZATION) | BIT(STEP_COMPLETE),
+     0, 0},
     {"fmi2GetRealOutputDerivatives", get_output_derivatives, BIT(STEP_COMPLETE) | BIT(TERMINATED), 0, 1},
     {"fmi2DoStep", do_step, BIT(STEP_COMPLETE), 0, 0},
     {"fmi2CancelStep", cancel_step, 0, 0, 0},
@@ -550,7 +591,8 @@ enum { FUNCTIONS = sizeof TABLE / sizeof *TABLE };
 
 static long seen[FUNCTIONS][2][STATES];
 
-/* The instance as bytes; in Initialization Mode a value is read first, which computes the start state that is otherwise left until needed. */
+/* The instance as bytes; in Initialization Mode a value is read first, which computes the start state that is otherwise
+ * left until needed. */
 static char *bytes_of(Host *h, size_t size) {
     char *bytes = malloc(size);
     fmi2FMUstate saved = NULL;
@@ -563,7 +605,8 @@ static char *bytes_of(Host *h, size_t size) {
 }
 
 static void complain(const Host *h, size_t f, const Call *call, fmi2Status status, const char *what) {
-    fprintf(stderr, "%s (%s arguments) in state \"%s\" of %s returned %d: %s\n", TABLE[f].name, call->bad ? "bad" : "good", STATE_NAMES[h->state],
+    fprintf(stderr, "%s (%s arguments) in state \"%s\" of %s returned %d: %s\n", TABLE[f].name,
+            call->bad ? "bad" : "good", STATE_NAMES[h->state],
             h->type == fmi2CoSimulation ? "Co-Simulation" : "Model Exchange", (int)status, what);
     exit(1);
 }
@@ -573,27 +616,33 @@ static void one_call(Host *h, size_t f, size_t size) {
     char *before = bytes_of(h, size);
     const long messages_before = messages;
     const fmi2Status status = TABLE[f].call(h, &call);
-    const long said = messages - messages_before;
+    const long logged = messages - messages_before;
     const unsigned allowed = h->type == fmi2CoSimulation ? TABLE[f].co_simulation : TABLE[f].model_exchange;
     const int legal = (allowed & BIT(h->state)) != 0 && !call.bad;
     seen[f][h->type][h->state]++;
     if (legal && status != fmi2OK && !call.may_refuse) complain(h, f, &call, status, "a legal call was refused");
-    if (!legal && !call.tolerated && status != fmi2Error) complain(h, f, &call, status, "an illegal call was not refused");
-    if (status == fmi2Error && said == 0) complain(h, f, &call, status, "it does not say why");
+    if (!legal && !call.tolerated && status != fmi2Error)
+        complain(h, f, &call, status, "an illegal call was not refused");
+    if (status == fmi2Error && logged == 0) complain(h, f, &call, status, "no message says why");
     if (status == fmi2OK) {
         h->state = call.next_state;
         h->t = call.next_t;
     }
     char *after = bytes_of(h, size);
-    if ((status == fmi2Error || TABLE[f].reads) && memcmp(before, after, size) != 0) complain(h, f, &call, status, "the instance has changed");
+    if ((status == fmi2Error || TABLE[f].reads) && memcmp(before, after, size) != 0)
+        complain(h, f, &call, status, "the instance has changed");
     free(before);
     free(after);
 }
 
-/* A call that leads on, more often than chance would choose it. */
-static size_t a_function(const Host *h) {
-    static const char *const on[STATES] = {"fmi2EnterInitializationMode", "fmi2ExitInitializationMode", "fmi2EnterContinuousTimeMode",
-                                           "fmi2CompletedIntegratorStep", "fmi2DoStep", "fmi2GetReal"};
+/* A random function; more often one that leads to the next state. */
+static size_t choose_function(const Host *h) {
+    static const char *const on[STATES] = {"fmi2EnterInitializationMode",
+                                           "fmi2ExitInitializationMode",
+                                           "fmi2EnterContinuousTimeMode",
+                                           "fmi2CompletedIntegratorStep",
+                                           "fmi2DoStep",
+                                           "fmi2GetReal"};
     if (below(6) == 0)
         for (size_t f = 0; f < FUNCTIONS; f++)
             if (strcmp(TABLE[f].name, on[h->state]) == 0) return f;
@@ -610,23 +659,27 @@ static void sequence(void) {
     h.c = instantiate(h.type);
     const size_t size = size_of_states(&h);
     const unsigned calls = 5 + below(80);
-    for (unsigned i = 0; i < calls; i++) one_call(&h, a_function(&h), size);
+    for (unsigned i = 0; i < calls; i++) one_call(&h, choose_function(&h), size);
     for (int k = 0; k < SAVED; k++) fmi2FreeFMUstate(h.c, &h.saved[k]);
     fmi2FreeInstance(h.c);
 }
 
-/* No instance at all: an error for everything, and no crash. */
+/* A null pointer instead of an instance: every call is an error. */
 static void without_instance(void) {
     Host h;
     for (size_t f = 0; f < FUNCTIONS; f++) {
         Call call = {0, 0, 0, 0, 0};
         memset(&h, 0, sizeof h);
-        if (TABLE[f].call == serialize || TABLE[f].call == deserialize) continue; /* they need an instance to prepare their arguments */
-        if (TABLE[f].call(&h, &call) != fmi2Error) complain(&h, f, &call, fmi2OK, "a call without an instance was not refused");
+        if (TABLE[f].call == serialize || TABLE[f].call == deserialize)
+            continue; /* they need an instance to prepare their arguments */
+        if (TABLE[f].call(&h, &call) != fmi2Error)
+            complain(&h, f, &call, fmi2OK, "a call without an instance was not refused");
     }
     char bytes[8] = "";
     fmi2FMUstate saved = NULL;
-    if (fmi2SerializeFMUstate(NULL, NULL, bytes, 8) != fmi2Error || fmi2DeSerializeFMUstate(NULL, bytes, 8, &saved) != fmi2Error || saved) exit(4);
+    if (fmi2SerializeFMUstate(NULL, NULL, bytes, 8) != fmi2Error ||
+        fmi2DeSerializeFMUstate(NULL, bytes, 8, &saved) != fmi2Error || saved)
+        exit(4);
     fmi2FreeInstance(NULL);
 }
 
@@ -644,7 +697,7 @@ static void bad_instances(void) {
     if (strcmp(fmi2GetVersion(), "2.0") != 0 || strcmp(fmi2GetTypesPlatform(), "default") != 0) exit(6);
 }
 
-static void lives(int count) {
+static void lifecycles(int count) {
     for (int i = 0; i < count; i++) {
         Host h;
         fmi2FMUstate saved = NULL;
@@ -653,24 +706,25 @@ static void lives(int count) {
         memset(&h, 0, sizeof h);
         h.type = i % 2 ? fmi2CoSimulation : fmi2ModelExchange;
         h.c = instantiate(h.type);
-        int bad = fmi2SetupExperiment(h.c, fmi2True, 1e-4, 0, fmi2False, 0) || fmi2EnterInitializationMode(h.c) || fmi2ExitInitializationMode(h.c) ||
-                  fmi2GetFMUstate(h.c, &saved);
+        int bad = fmi2SetupExperiment(h.c, fmi2True, 1e-4, 0, fmi2False, 0) || fmi2EnterInitializationMode(h.c) ||
+                  fmi2ExitInitializationMode(h.c) || fmi2GetFMUstate(h.c, &saved);
         if (h.type == fmi2CoSimulation) {
-            bad = bad || fmi2DoStep(h.c, 0, 1e-3, fmi2True) || fmi2SetFMUstate(h.c, saved) || fmi2DoStep(h.c, 0, 2e-3, fmi2True);
+            bad = bad || fmi2DoStep(h.c, 0, 1e-3, fmi2True) || fmi2SetFMUstate(h.c, saved) ||
+                  fmi2DoStep(h.c, 0, 2e-3, fmi2True);
         } else {
-            bad = bad || fmi2NewDiscreteStates(h.c, &info) || fmi2EnterContinuousTimeMode(h.c) || fmi2SetTime(h.c, 0.1) ||
-                  fmi2CompletedIntegratorStep(h.c, fmi2True, &event, &end);
+            bad = bad || fmi2NewDiscreteStates(h.c, &info) || fmi2EnterContinuousTimeMode(h.c) ||
+                  fmi2SetTime(h.c, 0.1) || fmi2CompletedIntegratorStep(h.c, fmi2True, &event, &end);
         }
         if (bad || fmi2FreeFMUstate(h.c, &saved)) exit(7);
         if (i % 3 == 0 && fmi2Terminate(h.c)) exit(7);
         fmi2FreeInstance(h.c);
     }
-    printf("%d lives\n", count);
+    printf("%d instantiate/free cycles\n", count);
 }
 
 int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "lives") == 0) {
-        lives(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "lifecycles") == 0) {
+        lifecycles(atoi(argv[2]));
         return 0;
     }
     if (argc != 4 || strcmp(argv[1], "random") != 0) return 64;

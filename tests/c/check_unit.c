@@ -1,9 +1,9 @@
-/* A small and correct FMU for the tests of the checker, and everything that can be wrong with it.
+/* A small correct FMU for the tests of the checker, with defects that can be switched on.
  *
- *     x' = v,  v' = -k x - d v + u,  y = x + 2 u         hits counts how often x has fallen below -0.5
+ *     x' = v,  v' = -k x - d v + u,  y = x + 2 u         hits counts how often x has dropped below -0.5
  *
- * Co-Simulation and Model Exchange, all types of variables, FMU states, directional derivatives, an event. The tests write the name of a defect over
- * the placeholder in the binary; the library is compiled once. */
+ * Co-Simulation and Model Exchange, all types of variables, FMU states, directional derivatives, an event. The tests
+ * write the name of a defect over the placeholder in the binary, so that the library is compiled once. */
 #include "fmi2.h"
 
 #include <math.h>
@@ -22,8 +22,7 @@ static int has(const char *defect) {
 
 static void hang(void) {
     volatile int on = 1;
-    while (on) {
-    }
+    while (on) {}
 }
 
 static void crash(void) {
@@ -37,8 +36,19 @@ __attribute__((constructor)) static void loaded(void) {
     if (has("load-crash")) crash();
 }
 
-typedef enum { INSTANTIATED = 1, INITIALIZATION = 2, STEPPING = 4, EVENT_MODE = 8, CONTINUOUS = 16, TERMINATED = 32 } Phase;
-enum { READABLE = INITIALIZATION | STEPPING | EVENT_MODE | CONTINUOUS | TERMINATED, ANY = READABLE | INSTANTIATED, TEXT = 100 };
+typedef enum {
+    INSTANTIATED = 1,
+    INITIALIZATION = 2,
+    STEPPING = 4,
+    EVENT_MODE = 8,
+    CONTINUOUS = 16,
+    TERMINATED = 32
+} Phase;
+enum {
+    READABLE = INITIALIZATION | STEPPING | EVENT_MODE | CONTINUOUS | TERMINATED,
+    ANY = READABLE | INSTANTIATED,
+    TEXT = 100
+};
 enum { TIME, K, D, X_START, U, X, V, DX, DV, Y, ONE, REALS };
 
 typedef struct {
@@ -59,19 +69,20 @@ typedef struct {
     char *forgotten;
 } Unit;
 
-static int alive, registered; /* shared by all instances: what two of the defects need */
+static int alive, registered; /* shared by all instances, for two of the defects */
 
-static fmi2Status say(Unit *c, fmi2Status status, const char *category, const char *text) {
+static fmi2Status log_message(Unit *c, fmi2Status status, const char *category, const char *text) {
     if (status < fmi2Error && !has("chatty")) {
         if (!c->logging) return status;
         if (c->only_events && strcmp(category, "logEvents") != 0 && !has("categories")) return status;
     }
     const char *name = has("name") ? c->name_of_host : c->name;
-    c->callbacks->logger(has("environment") ? NULL : c->callbacks->componentEnvironment, name, status, has("category") ? "logSecrets" : category, text);
+    c->callbacks->logger(has("environment") ? NULL : c->callbacks->componentEnvironment, name, status,
+                         has("category") ? "logSecrets" : category, text);
     return status;
 }
 
-static fmi2Status error(Unit *c, const char *text) { return say(c, fmi2Error, "logStatusError", text); }
+static fmi2Status error(Unit *c, const char *text) { return log_message(c, fmi2Error, "logStatusError", text); }
 
 #define REQUIRE(phases) \
     do { \
@@ -79,7 +90,7 @@ static fmi2Status error(Unit *c, const char *text) { return say(c, fmi2Error, "l
         if (!(((Unit *)c)->s.phase & (Phase)(phases))) return error(c, "not in this state"); \
     } while (0)
 
-/* --- the model ---------------------------------------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------------------------- */
 
 static double stiffness(const Unit *c) { return c->s.k * (c->type == fmi2ModelExchange && has("exchange") ? 3 : 1); }
 
@@ -127,17 +138,18 @@ static void integrate(Unit *c, double h) {
     }
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------------------- */
+/* --- lifecycle ---------------------------------------------------------------------------------------------------- */
 
 const char *fmi2GetTypesPlatform(void) { return has("platform") ? "standard32" : "default"; }
 const char *fmi2GetVersion(void) { return has("version") ? "2.1" : "2.0"; }
 
-fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *callbacks,
-                              fmi2Boolean visible, fmi2Boolean logging) {
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                              const fmi2CallbackFunctions *callbacks, fmi2Boolean visible, fmi2Boolean logging) {
     (void)resources;
     (void)visible;
     if (strcmp(guid, "{zoo}") != 0 && !has("guid")) {
-        if (!has("guid-silent")) callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError", "the GUID is wrong");
+        if (!has("guid-silent"))
+            callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError", "the GUID is wrong");
         return NULL;
     }
     if (has("instantiate")) return NULL;
@@ -173,7 +185,8 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean logging, size_t n, c
     return fmi2OK;
 }
 
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real t, fmi2Boolean stop_defined, fmi2Real stop) {
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real t,
+                               fmi2Boolean stop_defined, fmi2Real stop) {
     (void)tolerance_defined;
     (void)tolerance;
     (void)stop_defined;
@@ -197,7 +210,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
     if (has("init-crash")) crash();
     u->s.below = u->s.x + 0.5 <= 0;
     u->s.phase = u->type == fmi2CoSimulation ? STEPPING : EVENT_MODE;
-    return say(u, fmi2OK, "logAll", "initialized");
+    return log_message(u, fmi2OK, "logAll", "initialized");
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
@@ -216,7 +229,7 @@ fmi2Status fmi2Reset(fmi2Component c) {
     return fmi2OK;
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 static int missing(Unit *c, const void *vr, size_t n, const void *values) {
     if (n == 0) return 0;
@@ -320,7 +333,7 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     return fmi2OK;
 }
 
-/* --- the state ---------------------------------------------------------------------------------------------------------------- */
+/* --- FMU state ---------------------------------------------------------------------------------------------------- */
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *saved) {
     REQUIRE(ANY);
@@ -372,7 +385,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
     return fmi2OK;
 }
 
-/* --- derivatives -------------------------------------------------------------------------------------------------------------- */
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
 
 static double partial(const Unit *c, fmi2ValueReference unknown, fmi2ValueReference known) {
     const int init = c->s.phase == INITIALIZATION;
@@ -382,14 +395,17 @@ static double partial(const Unit *c, fmi2ValueReference unknown, fmi2ValueRefere
     case X: return x;
     case V: return v;
     case DX: return v;
-    case DV: return -stiffness(c) * x - c->s.d * v + (has("derivative") ? -u : u) - k * c->s.x * (has("exchange") && c->type == fmi2ModelExchange ? 3 : 1) - d * c->s.v;
+    case DV:
+        return -stiffness(c) * x - c->s.d * v + (has("derivative") ? -u : u) -
+               k * c->s.x * (has("exchange") && c->type == fmi2ModelExchange ? 3 : 1) - d * c->s.v;
     case Y: return x + 2 * (has("derivative") ? -u : u);
     default: return 0;
     }
 }
 
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t n_unknown, const fmi2ValueReference known[],
-                                        size_t n_known, const fmi2Real seed[], fmi2Real derivative[]) {
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t n_unknown,
+                                        const fmi2ValueReference known[], size_t n_known, const fmi2Real seed[],
+                                        fmi2Real derivative[]) {
     REQUIRE(READABLE);
     for (size_t i = 0; i < n_unknown; i++) {
         derivative[i] = 0;
@@ -401,7 +417,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     return fmi2OK;
 }
 
-fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], const fmi2Real values[]) {
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+                                       const fmi2Integer order[], const fmi2Real values[]) {
     (void)vr;
     (void)n;
     (void)order;
@@ -409,7 +426,8 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
     return c ? error(c, "inputs are not interpolated") : fmi2Error;
 }
 
-fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], fmi2Real values[]) {
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+                                        const fmi2Integer order[], fmi2Real values[]) {
     (void)vr;
     (void)n;
     (void)order;
@@ -417,7 +435,7 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
     return c ? error(c, "there are no output derivatives") : fmi2Error;
 }
 
-/* --- Co-Simulation -------------------------------------------------------------------------------------------------------------- */
+/* --- Co-Simulation ------------------------------------------------------------------------------------------------ */
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_earlier_state) {
     (void)no_earlier_state;
@@ -427,8 +445,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
     if (has("step-hang")) hang();
     if (has("step-exit") || (has("stiff-exit") && u->s.k > 100)) exit(0);
     if (has("step-memory"))
-        while (malloc(1 << 24)) {
-        }
+        while (malloc(1 << 24)) {}
     if (has("step-error")) return error(c, "cannot");
     if (has("late-crash") && t > 0.5) crash();
     if (has("late-nan") && t > 0.5) u->s.x = NAN;
@@ -437,13 +454,13 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_ea
     if (fabs(t - u->s.t) > 1e-9 && !has("gap")) return error(c, "the step does not begin where the last one ended");
     if (has("discard") && h > 0.05) {
         u->discarded = 1;
-        return say(u, fmi2Discard, "logStatusDiscard", "too long");
+        return log_message(u, fmi2Discard, "logStatusDiscard", "too long");
     }
     if (has("shared")) u->s.v += 1e-3 * (alive - 1);
     if (has("coarse")) u->s.v += 0.01;
     if (h > 0) integrate(u, h);
     u->s.t = t + h;
-    return say(u, fmi2OK, "logAll", "step");
+    return log_message(u, fmi2OK, "logAll", "step");
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c) { return c ? error(c, "there is no step to cancel") : fmi2Error; }
@@ -483,7 +500,7 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2S
     return fmi2Discard;
 }
 
-/* --- Model Exchange ------------------------------------------------------------------------------------------------------------- */
+/* --- Model Exchange ----------------------------------------------------------------------------------------------- */
 
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
     REQUIRE(EVENT_MODE | CONTINUOUS);
@@ -504,7 +521,8 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
     return fmi2OK;
 }
 
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_earlier_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_earlier_state, fmi2Boolean *enter_event_mode,
+                                       fmi2Boolean *terminate) {
     (void)no_earlier_state;
     REQUIRE(CONTINUOUS);
     *enter_event_mode = *terminate = fmi2False;

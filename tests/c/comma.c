@@ -1,8 +1,9 @@
 /* Messages under a locale that writes numbers with a comma.
  *
- *     comma LOCALE      prints number() of some values, and what the FMU says to a value out of range
+ *     comma LOCALE      prints number() of some values, and the FMU's message about a value out of range
  *
- * Where no such locale exists, compile everything with -Dsnprintf=comma_snprintf, which is a snprintf under one; LOCALE is then "C". */
+ * Where no such locale exists, compile everything with -Dsnprintf=comma_snprintf, which behaves as under one; LOCALE
+ * is then "C". */
 #include "messages.h"
 #include "model.h"
 
@@ -24,7 +25,8 @@ int comma_snprintf(char *text, size_t size, const char *format, ...) {
     return length;
 }
 
-static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category, fmi2String message, ...) {
+static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
+                   fmi2String message, ...) {
     (void)environment, (void)instance, (void)status, (void)category;
     puts(message);
 }
@@ -34,7 +36,7 @@ int main(int argc, char **argv) {
     const double values[] = {0.5, -1234.5, 1e-7, 2.5e+20, 3, NAN, INFINITY, -INFINITY}, too_large = 0.5;
     if (argc != 2 || !setlocale(LC_ALL, argv[1])) return 2;
     snprintf(text, sizeof text, "%g", 0.5);
-    if (strcmp(text, "0,5") != 0) return 3; /* not a locale with a comma: nothing would be proved */
+    if (strcmp(text, "0,5") != 0) return 3; /* not a locale with a comma: the test would prove nothing */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) puts(number(values[i]).text);
 
     const fmi2CallbackFunctions callbacks = {logger, calloc, free, NULL, NULL};

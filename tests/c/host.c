@@ -20,9 +20,10 @@ static Library load(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCA
 static void *find(Library library, const char *name) { return dlsym(library, name); }
 #endif
 
-enum { MOST = 100 };
+enum { MAX_REFERENCES = 100 };
 
-static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category, fmi2String message, ...) {
+static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
+                   fmi2String message, ...) {
     va_list arguments;
     (void)environment;
     fprintf(stderr, "%s [%d, %s]: ", instance, (int)status, category);
@@ -49,9 +50,9 @@ static void must(int ok, const char *what) {
     const __typeof__(&name) call_##name = name##_found.function
 
 int main(int argc, char **argv) {
-    fmi2ValueReference references[MOST];
-    double values[MOST];
-    must(argc > 6 && argc - 6 <= MOST, "reading the arguments");
+    fmi2ValueReference references[MAX_REFERENCES];
+    double values[MAX_REFERENCES];
+    must(argc > 6 && argc - 6 <= MAX_REFERENCES, "reading the arguments");
     const double step = atof(argv[3]), tolerance = atof(argv[5]);
     const int count = atoi(argv[4]);
     const size_t n = (size_t)(argc - 6);
@@ -69,7 +70,8 @@ int main(int argc, char **argv) {
     FIND(fmi2FreeInstance);
 
     const fmi2CallbackFunctions callbacks = {logger, calloc, free, NULL, NULL};
-    const fmi2Component c = call_fmi2Instantiate("host", fmi2CoSimulation, argv[2], "file:///nowhere", &callbacks, fmi2False, fmi2True);
+    const fmi2Component c =
+        call_fmi2Instantiate("host", fmi2CoSimulation, argv[2], "file:///nowhere", &callbacks, fmi2False, fmi2True);
     must(c != NULL, "fmi2Instantiate");
     must(call_fmi2SetupExperiment(c, fmi2True, tolerance, 0, fmi2False, 0) == fmi2OK, "fmi2SetupExperiment");
     must(call_fmi2EnterInitializationMode(c) == fmi2OK, "fmi2EnterInitializationMode");

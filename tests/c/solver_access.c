@@ -1,4 +1,4 @@
-/* Single steps of the solver's two methods, without error control, and what they say about the inside of the step: for the tests of their order. */
+/* Single steps of both methods, without error control, and their dense output: for the tests of their order. */
 #include "steps.h"
 
 #include <stdlib.h>
@@ -12,17 +12,18 @@
 
 EXPORT size_t access_solver_size(size_t n, size_t n_guards) { return solver_size(n, n_guards); }
 
-EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOptions *options, SolverMemory *remembered, double t_end, double *t, double *x,
-                          size_t *guard, long *steps) {
+EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOptions *options, SolverMemory *remembered,
+                          double t_end, double *t, double *x, size_t *guard, long *steps) {
     Solver *solver = solver_init(memory, problem->n, problem->n_guards);
     const Outcome outcome = solver_run(solver, problem, options, remembered, t_end, t, x, guard);
     *steps = solver_steps(solver);
     return outcome;
 }
 
-/* From (t, x) by h; x becomes the new point, inside[i] the point at t + theta[i] * h. Returns the error estimate in units of the tolerance. */
-EXPORT double access_step(void *memory, const Problem *problem, int implicit, double t, double h, double tolerance, double *x, size_t n_theta,
-                          const double *theta, double *inside) {
+/* From (t, x) by h; x becomes the new point, inside[i] the point at t + theta[i] * h. Returns the error estimate in
+ * units of the tolerance. */
+EXPORT double access_step(void *memory, const Problem *problem, int implicit, double t, double h, double tolerance,
+                          double *x, size_t n_theta, const double *theta, double *inside) {
     Solver *s = solver_init(memory, problem->n, problem->n_guards);
     s->t = t;
     s->h = h;
@@ -32,15 +33,15 @@ EXPORT double access_step(void *memory, const Problem *problem, int implicit, do
     memcpy(x, s->x_new, s->n * sizeof *x);
     if (n_theta) {
         if (implicit)
-            implicit_prepare(s);
+            implicit_prepare_dense_output(s);
         else
-            explicit_prepare(s, problem);
+            explicit_prepare_dense_output(s, problem);
     }
     for (size_t i = 0; i < n_theta; i++) {
         if (implicit)
-            implicit_between(s, theta[i], inside + i * s->n);
+            implicit_dense_output(s, theta[i], inside + i * s->n);
         else
-            explicit_between(s, theta[i], inside + i * s->n);
+            explicit_dense_output(s, theta[i], inside + i * s->n);
     }
     return error;
 }

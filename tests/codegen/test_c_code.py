@@ -14,9 +14,10 @@ from helpers.chains import general_case, off_by
 from helpers.programs import Writer, call, compiled, evaluate
 from helpers.tolerances import LOOPS, SAME_OPERATIONS, TANGENT
 from mechfmu import LinkChain
-from mechfmu.codegen import c_code, c_model
-from mechfmu.codegen import loops as rolling
-from mechfmu.codegen.c_code import TEMPLATES, Code, Program, c_function
+from mechfmu.codegen import c_model, loops, work_array
+from mechfmu.codegen.c_text import Code, c_function
+from mechfmu.codegen.operations import BINARY, TEMPLATES, UNARY
+from mechfmu.codegen.program import Program
 from mechfmu.codegen.recording import recording_of
 
 pytest_plugins = ("helpers.native_fixtures",)
@@ -31,7 +32,7 @@ def loops_in(code: Code) -> int:
 # --- every operation --------------------------------------------------------------------------------------------------------
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-300, np.inf, -np.inf])
-NAMES = {getattr(casadi, f"OP_{name}"): name for name in {**c_code.UNARY, **c_code.BINARY}}
+NAMES = {getattr(casadi, f"OP_{name}"): name for name in {**UNARY, **BINARY}}
 NEVER_RECORDED = ("ASSIGN", "CONSTPOW")  # CasADi drops the one at once, and makes the other only of a constant exponent
 
 
@@ -82,7 +83,7 @@ def test_every_constant(tmp_path: Path, value: float) -> None:
     assert np.array_equal(found, np.array(graph(point)).ravel())
 
 
-def test_tanh_is_spared_where_its_only_factor_is_zero(tmp_path: Path) -> None:
+def test_tanh_is_not_computed_where_its_only_factor_is_zero(tmp_path: Path) -> None:
     x, p = casadi.SX.sym("x", 4), casadi.SX.sym("p", 3)
     t = casadi.tanh(x)
     out = casadi.vertcat(p[0] * t[0], t[0] * p[0] + 1, p[1] * t[1], p[2] * t[1], t[2] * x[3], p[1] * t[3] + t[3])
@@ -98,7 +99,7 @@ def test_tanh_is_spared_where_its_only_factor_is_zero(tmp_path: Path) -> None:
             assert found == pytest.approx(np.array(graph(point, factors)).ravel(), rel=SAME_OPERATIONS, abs=0.0)
 
 
-def test_an_unknown_operation_is_refused_by_name() -> None:
+def test_an_unknown_operation_is_an_error_that_names_the_function() -> None:
     x = casadi.SX.sym("x")
     with pytest.raises(NotImplementedError, match=r"weird: CasADi operation .* has no C form"):
         c_function(casadi.Function("weird", [x], [casadi.erfinv(x)]), "weird")
@@ -117,22 +118,22 @@ def test_loops_compute_what_the_equations_say(
     n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rates, outputs and tangents as loops, against CasADi's evaluation of the graph line by line; for the shortest also against straight C."""
-    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     graphs = graphs_of(LinkChain(links=n, base=base))
     functions = ("rates", "outputs", "tangent")
-    rolled = {name: c_function(graphs[name], f"{name}_rolled") for name in functions}
-    assert all(loops_in(code) > 5 for code in rolled.values())
-    monkeypatch.setattr(c_code, "ROLLED_FROM", NEVER)
+    looped = {name: c_function(graphs[name], f"{name}_looped") for name in functions}
+    assert all(loops_in(code) > 5 for code in looped.values())
+    monkeypatch.setattr(work_array, "LOOPS_FROM", NEVER)
     straight = {name: c_function(graphs[name], f"{name}_straight") for name in functions if n == 12}
     assert not any(loops_in(code) for code in straight.values())
-    library = compiled([*rolled.values(), *straight.values()], tmp_path, "-O1" if n == 13 else "-O0")
+    library = compiled([*looped.values(), *straight.values()], tmp_path, "-O1" if n == 13 else "-O0")
     for seed in range(3):
         case, random = general_case(n, base, seed), np.random.default_rng(seed)
         point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
         seeds = [np.ones(1), *(random.uniform(-1, 1, v.size) for v in (case.x, np.zeros(0), case.u, case.p))]
         for name, arguments in (("rates", point), ("outputs", point), ("tangent", [*point, *seeds])):
             sizes = [graphs[name].size1_out(i) for i in range(graphs[name].n_out())]
-            found = call(library, rolled[name], arguments, sizes)
+            found = call(library, looped[name], arguments, sizes)
             for a, b in zip(found, graphs[name].call([casadi.DM(v) for v in arguments]), strict=True):
                 assert off_by(a, np.array(b).ravel()) < TANGENT, name
             for a, b in zip(found, call(library, straight[name], arguments, sizes) if straight else found, strict=True):
@@ -141,7 +142,7 @@ def test_loops_compute_what_the_equations_say(
 
 def test_the_code_of_a_long_chain_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is what the loops are for."""
-    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     sizes = {}
     for n in (50, 100):
         recorded = recording_of(LinkChain(links=n))
@@ -237,9 +238,9 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
     graphs = [random_graph(1000 * batch + i) for i in range(120)]
     codes = []
     for i, graph in enumerate(graphs):
-        monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
-        monkeypatch.setattr(c_code, "PIECE", (7, 40, 2000)[i % 3])
-        monkeypatch.setattr(rolling, "SHORTEST", (3, 3, 8)[i % 3])
+        monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
+        monkeypatch.setattr(work_array, "MAX_BLOCK_LENGTH", (7, 40, 2000)[i % 3])
+        monkeypatch.setattr(loops, "MIN_ITERATIONS", (3, 3, 8)[i % 3])
         codes.append(c_function(graph, graph.name()))
     assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops, or nothing is proved"
     library = compiled(codes, tmp_path)
@@ -274,14 +275,14 @@ def random_program(seed: int) -> tuple[Program, int]:
 def test_made_up_programs_instruction_by_instruction(
     batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Values carried over several turns, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
-    monkeypatch.setattr(Program, "of", staticmethod(lambda program, milestones: program))
-    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    """Values carried over several iterations, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
+    monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs = [random_program(5000 * batch + i) for i in range(150)]
     codes = []
     for i, (program, _) in enumerate(programs):
-        monkeypatch.setattr(c_code, "PIECE", (5, 33, 2000)[i % 3])
-        monkeypatch.setattr(rolling, "SHORTEST", (2, 3, 8)[i % 3])
+        monkeypatch.setattr(work_array, "MAX_BLOCK_LENGTH", (5, 33, 2000)[i % 3])
+        monkeypatch.setattr(loops, "MIN_ITERATIONS", (2, 3, 8)[i % 3])
         codes.append(c_function(program, f"program_{i}"))  # type: ignore[arg-type]
     assert sum(loops_in(code) for code in codes) > len(codes)
     library = compiled(codes, tmp_path)
@@ -295,21 +296,21 @@ def test_made_up_programs_instruction_by_instruction(
 
 
 def test_loops_are_found_where_they_are() -> None:
-    """Twelve turns of three instructions with a carried value, between others: at most a turn at either end may be left out."""
+    """Twelve iterations of three instructions with a carried value, between others; one at either end may be missed."""
     signature = np.array([9, 8, 7, 6, *([1, 2, 3] * 12), 5, 4])
     first = np.array([0, 0, 0, 0, *(v for j in range(12) for v in (10 + j, 4 + 3 * j, 5 + 3 * j)), 0, 0])
     second = np.array([0, 0, 0, 0, *(v for j in range(12) for v in (99 - 2 * j, 3 * j + 3, 0)), 0, 0])
     numbers = np.column_stack([first, second, np.zeros_like(first)])
-    (loop,) = rolling.find_loops(signature, numbers)
-    assert loop.period == 3 and loop.turns >= 11
+    (loop,) = loops.find_loops(signature, numbers)
+    assert loop.period == 3 and loop.iterations >= 11
     assert loop.first >= 4 and loop.end <= 40
 
 
-def test_a_repetition_with_an_irregular_operand_is_no_loop() -> None:
+def test_a_repetition_with_an_irregular_operand_is_not_a_loop() -> None:
     signature = np.array([1, 2, 3] * 12)
     numbers = np.zeros((36, 3), dtype=int)
     numbers[::3, 0] = np.arange(12) ** 2
-    assert rolling.find_loops(signature, numbers) == []
+    assert loops.find_loops(signature, numbers) == []
 
 
 def test_numbers_in_the_model_are_exact() -> None:

@@ -1,4 +1,4 @@
-"""C code of graphs with milestones: stretches that are alike become one function, and nothing is computed otherwise than it was."""
+"""C code of graphs with block boundaries: blocks that do the same become one function, with the same results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from helpers.programs import OPS, Writer, call, compiled, evaluate
 from helpers.tolerances import ENGINES, LOOPS
 from helpers.tree_cases import engine_of, mechanism_of
 from helpers.trees import random_state, random_tree
-from mechfmu.codegen import c_code
-from mechfmu.codegen import repeated_blocks as shapes
-from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program, c_function
-from mechfmu.codegen.c_model import graphs
-from mechfmu.codegen.repeated_blocks import Shape, find_shapes
+from mechfmu.codegen import repeated_blocks, work_array
+from mechfmu.codegen.c_model import boundary_count, graphs
+from mechfmu.codegen.c_text import Code, c_function
+from mechfmu.codegen.operations import TEMPLATES
+from mechfmu.codegen.program import CONSTANT, INPUT, OUTPUT, VALUE, Program
+from mechfmu.codegen.repeated_blocks import RepeatedBlock, find_repeated_blocks
 from mechfmu.model.block_boundaries import block_boundary, recorded_boundaries
 
 
@@ -74,25 +75,25 @@ class Bodies(Writer):
 
 def random_program(seed: int) -> tuple[Program, int]:
     random = np.random.default_rng(seed)
-    writer, cuts = Bodies(random), [0]
+    writer, boundaries = Bodies(random), [0]
     kinds = [writer.of_kind(int(random.integers(1, 25))) for _ in range(3)]
     for _ in range(int(random.integers(5, 20))):
         writer.stretch(*kinds[int(random.integers(0, 3))])
         if random.random() < 0.9:
-            cuts.append(len(writer.operation))
+            boundaries.append(len(writer.operation))
     program = writer.program()
-    program.cuts = cuts
+    program.boundaries = boundaries
     return program, writer.written
 
 
 def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Program, "of", staticmethod(lambda program, recorded_boundaries: program))
-    monkeypatch.setattr(c_code, "ROLLED_FROM", 0)
+    monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
+    monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs, codes = [random_program(seed) for seed in range(150)], []
     for i, (program, _) in enumerate(programs):
-        monkeypatch.setattr(c_code, "PIECE", (5, 33, 2000)[i % 3])
-        monkeypatch.setattr(shapes, "SHORTEST", (1, 5, 10)[i % 3])
-        monkeypatch.setattr(shapes, "FEWEST", (1, 2, 3)[i % 3])
+        monkeypatch.setattr(work_array, "MAX_BLOCK_LENGTH", (5, 33, 2000)[i % 3])
+        monkeypatch.setattr(repeated_blocks, "MIN_LENGTH", (1, 5, 10)[i % 3])
+        monkeypatch.setattr(repeated_blocks, "MIN_CALLS", (1, 2, 3)[i % 3])
         codes.append(c_function(program, f"program_{i}"))  # type: ignore[arg-type]
     assert sum(calls_in(code) for code in codes) > 4 * len(codes)
     library = compiled(codes, tmp_path)
@@ -105,9 +106,9 @@ def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert np.abs(found - wanted).max() <= LOOPS * max(1.0, np.abs(wanted).max()), code.name
 
 
-def test_shapes_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_blocks_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stretches of three: alike at 0, 3 and 9; with another operation at 6; with another inner operand at 12."""
-    monkeypatch.setattr(shapes, "SHORTEST", 3)
+    monkeypatch.setattr(repeated_blocks, "MIN_LENGTH", 3)
     operation = np.array([1, 2, 3] * 2 + [1, 2, 4] + [1, 2, 3] * 2)
     kind = np.tile([[5, -1], [0, 5], [0, 0]], (5, 1))
     number = np.array(
@@ -117,13 +118,13 @@ def test_shapes_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> Non
             for row in ([first, 0], [first, 7], [first, first + (1 if first < 12 else 0)])
         ]
     )
-    assert find_shapes([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [Shape((0, 3, 9), 3)]
+    assert find_repeated_blocks([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [RepeatedBlock((0, 3, 9), 3)]
 
 
-# --- milestones -------------------------------------------------------------------------------------------------------------
+# --- block boundaries -------------------------------------------------------------------------------------------------------------
 
 
-def test_milestones_are_heard_by_who_listens_alone() -> None:
+def test_block_boundaries_are_recorded_by_the_innermost_recorder() -> None:
     block_boundary(1.0)
     with recorded_boundaries() as outer:
         block_boundary(2.0)
@@ -135,7 +136,7 @@ def test_milestones_are_heard_by_who_listens_alone() -> None:
     assert inner == [(3.0, [4.0])]
 
 
-def test_what_is_made_for_a_milestone_alone_is_not_computed() -> None:
+def test_values_that_only_a_block_boundary_needs_are_not_computed() -> None:
     x = casadi.SX.sym("x", 2)
     shared = casadi.cos(x[1])
     graph = casadi.Function(
@@ -144,7 +145,7 @@ def test_what_is_made_for_a_milestone_alone_is_not_computed() -> None:
     program = Program.of(graph, 2)
     assert [TEMPLATES.get(int(code), "out") for code in program.operation] == ["cos({0})", "2.0 * {0}", "out"]
     assert program.outputs == ["out"]
-    assert program.cuts == [0, 1]
+    assert program.boundaries == [0, 1]
 
 
 def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
@@ -160,10 +161,7 @@ def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
         ],
     )
     mechanism = mechanism_of(tree)
-    codes = {
-        g.name(): c_function(g, g.name(), sum(o.startswith("milestone_") for o in g.name_out()))
-        for g in graphs(mechanism)
-    }
+    codes = {g.name(): c_function(g, g.name(), boundary_count(g)) for g in graphs(mechanism)}
     assert all(calls_in(codes[name]) >= 10 for name in ("rates", "outputs", "tangent"))
     _, x, d, u, p = mechanism.start()
     numpy, compiled_c = engine_of("numpy", mechanism), engine_of("c", mechanism)

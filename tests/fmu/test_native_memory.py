@@ -125,7 +125,7 @@ def test_a_chain_with_loops_under_sanitizers(native: Native) -> None:
     flags = ["-std=c99", f"-I{native.sources(mechanism)}", "-O0", *SANITIZERS[1:]]
     program = native.program("call_table_loops_sanitized", sources, flags)
     run([program, "random", "5", "150"])
-    run([program, "lives", "20"])
+    run([program, "lifecycles", "20"])
 
 
 VALGRIND = (
@@ -141,8 +141,8 @@ VALGRIND = (
 @only_linux
 @every_mechanism
 def test_no_leak_over_a_thousand_lives(native: Native, which: str) -> None:
-    done = run([tool("valgrind"), *VALGRIND, call_table(native, which, "plain", "-O1"), "lives", "1000"])
-    assert "1000 lives" in done.stdout
+    done = run([tool("valgrind"), *VALGRIND, call_table(native, which, "plain", "-O1"), "lifecycles", "1000"])
+    assert "1000 instantiate/free cycles" in done.stdout
     assert not done.stderr, done.stderr
 
 

@@ -296,7 +296,7 @@ class Component:
         return np.array(values[:n])
 
     def indicators(self) -> np.ndarray:
-        n = self.fmu.mechanism.guard_count
+        n = len(self.fmu.mechanism.event_names)
         values = reals([0.0] * n)
         self.do("fmi2GetEventIndicators", values, n)
         return np.array(values[:n])

@@ -19,7 +19,7 @@ class TwoBalls(Mechanism):
 
     key = "two_balls"
     title = "Two balls that bounce on the floor"
-    guard_count = 2
+    event_names = ("impact[1]", "impact[2]")
     stop_time = 1.0
 
     @cached_property
@@ -63,9 +63,9 @@ class TwoBalls(Mechanism):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return self.table.x(x).y
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         x, p = self.table.x(x), self.table.p(p)
-        this = np.array([float(i == k) for i in range(2)])
+        this = np.array([float(event == name) for name in self.event_names])
         return self.table.x.pack(y=(1 - this) * x.y, v=(1 - this) * x.v - this * p.e * x.v), d + this
 
 
@@ -74,7 +74,7 @@ class Driven(Mechanism):
 
     key = "driven"
     title = "A driven oscillator"
-    guard_count = 1
+    event_names = ("becomes_fast",)
     stop_time = 2.0
     requirement_texts = ('the spring must be stiffer than 1 N/m ("100 %" of the least)',)
 
@@ -121,7 +121,7 @@ class Driven(Mechanism):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.stack([self.table.p(p).limit - self.table.x(x).v])
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         return x, 1.0 + 0.0 * d
 
 
@@ -165,8 +165,8 @@ class Watched(Mechanism):
 
     key = "watched"
     title = "A point on a line with an end"
-    guard_count = 2
-    guard_notes = {0: Note("the end is near (50 % of the way)"), 1: Note("the end is reached", stop=True)}
+    event_names: tuple[str, ...] = ("halfway", "end")
+    event_notes = {"halfway": Note("the end is near (50 % of the way)"), "end": Note("the end is reached", stop=True)}
     stop_time = 1.0
 
     @cached_property
@@ -199,7 +199,8 @@ class Flicker(Watched):
 
     key = "flicker"
     title = "A switch that flickers"
-    guard_notes = {}
+    event_names = ("turned_on", "turned_off")
+    event_notes = {}
 
     def rows(self) -> tuple[Row, ...]:
         return (*super().rows(), Row("on", "on", "discrete", "whether it is on", min=0, max=1, kind="Boolean"))
@@ -210,5 +211,5 @@ class Flicker(Watched):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.stack([np.where(d[0] > 0, 1.0, 1.0 - t), np.where(d[0] > 0, -1.0, 1.0)])
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
-        return x, 0.0 * d + (1.0 - k)
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
+        return x, 0.0 * d + (1.0 if event == "turned_on" else 0.0)

@@ -33,7 +33,7 @@ class CProblem(ctypes.Structure):
 
 
 class CMemory(ctypes.Structure):
-    _fields_ = [("step", c_double), ("stiff", c_int), ("suspicions", c_int), ("denials", c_int), ("unused", c_int)]
+    _fields_ = [("step", c_double), ("stiff", c_int), ("stiff_steps", c_int), ("nonstiff_steps", c_int), ("short_step_backoff", c_int)]
 
 
 class COptions(ctypes.Structure):

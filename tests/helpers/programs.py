@@ -13,7 +13,9 @@ import numpy as np
 
 from helpers.native_build import run, zig
 from mechfmu.codegen import c_model
-from mechfmu.codegen.c_code import CONSTANT, INPUT, OUTPUT, TEMPLATES, VALUE, Code, Program
+from mechfmu.codegen.c_text import Code
+from mechfmu.codegen.operations import TEMPLATES
+from mechfmu.codegen.program import CONSTANT, INPUT, OUTPUT, VALUE, Program
 
 PREAMBLE = c_model.PREAMBLE.replace('#include "model.h"', "")
 
@@ -65,77 +67,77 @@ class Writer:
     kind: list[tuple[int, int]] = field(default_factory=list)
     number: list[tuple[int, int, int]] = field(default_factory=list)
     written: int = 0  # elements of the output
-    spans: list[tuple[int, int, int]] = field(default_factory=list)  # first, period, turns of the repetitions so far
+    spans: list[tuple[int, int, int]] = field(default_factory=list)  # first, period, iterations of the repetitions so far
 
     def is_value(self, i: int) -> bool:
         return 0 <= i < len(self.operation) and self.operation[i] < OUTPUT
 
-    def pattern(self, q: int, first: int, period: int, turns: int, body: list[int]) -> tuple[int, int, int]:
-        """kind, number in the first turn, stride"""
+    def pattern(self, q: int, first: int, period: int, iterations: int, body: list[int]) -> tuple[int, int, int]:
+        """kind, number in the first iteration, stride"""
         random = self.random
         for _ in range(20):
             choice = random.integers(0, 8)
             if choice == 0:
                 stride = int(random.choice([-3, -1, 0, 1, 1, 2]))
-                low = random.integers(0, self.size - 3 * turns)
+                low = random.integers(0, self.size - 3 * iterations)
                 return (
                     INPUT + int(random.integers(0, 2)),
-                    int(low if stride >= 0 else low - stride * (turns - 1)),
+                    int(low if stride >= 0 else low - stride * (iterations - 1)),
                     stride,
                 )
             if choice == 1:
                 return CONSTANT + int(random.integers(0, 3)), 0, 0
-            if choice == 2:  # made in this turn
+            if choice == 2:  # made in this iteration
                 earlier = [k for k in range(q) if body[k] < OUTPUT]
                 if earlier:
                     return VALUE, first + int(random.choice(earlier)), period
-            if choice in (3, 4):  # made by this loop, some turns ago; before its first turn by whatever stands there
+            if choice in (3, 4):  # made by this loop, some iterations ago; before its first one by whatever stands there
                 lag, k = int(random.integers(1, 4)), int(random.integers(0, len(body)))
                 if body[k] < OUTPUT and all(self.is_value(first + k - t * period) for t in range(1, lag + 1)):
                     return VALUE, first + k - lag * period, period
-            if choice == 5 and first:  # the same one in every turn
+            if choice == 5 and first:  # the same one in every iteration
                 i = int(random.integers(0, first))
                 if self.is_value(i):
                     return VALUE, i, 0
             if choice == 6 and self.spans:  # what another repetition has made, forwards or backwards
                 f, p, n = self.spans[int(random.integers(0, len(self.spans)))]
                 k = int(random.integers(0, p))
-                if n >= turns and self.is_value(f + k):
-                    skip = int(random.integers(0, n - turns + 1))
+                if n >= iterations and self.is_value(f + k):
+                    skip = int(random.integers(0, n - iterations + 1))
                     return (
                         (VALUE, f + k + skip * p, p)
                         if random.random() < 0.5
-                        else (VALUE, f + k + (skip + turns - 1) * p, -p)
+                        else (VALUE, f + k + (skip + iterations - 1) * p, -p)
                     )
             if choice == 7 and first:  # any values at equal distances
                 stride = int(random.choice([-7, -5, -2, -1, 1, 2, 3, 5]))
                 low = int(random.integers(0, first))
-                places = [low + stride * t for t in range(turns)]
+                places = [low + stride * t for t in range(iterations)]
                 if all(0 <= i < first and self.is_value(i) for i in places):
                     return VALUE, low, stride
         return INPUT, int(random.integers(0, self.size)), 0
 
-    def repeat(self, period: int, turns: int) -> None:
-        """A body, `turns` times."""
+    def repeat(self, period: int, iterations: int) -> None:
+        """A body, `iterations` times."""
         random, first = self.random, len(self.operation)
         body = [
             OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)
         ]
-        slots = [[self.pattern(q, first, period, turns, body) for _ in range(2)] for q in range(period)]
+        slots = [[self.pattern(q, first, period, iterations, body) for _ in range(2)] for q in range(period)]
         outputs, start = [q for q in range(period) if body[q] >= OUTPUT], self.written
         backwards = random.random() < 0.3
-        for j in range(turns):
+        for j in range(iterations):
             for q, code in enumerate(body):
                 (ka, na, sa), (kb, nb, sb) = slots[q]
                 if code >= OUTPUT:
-                    row = turns - 1 - j if backwards else j
+                    row = iterations - 1 - j if backwards else j
                     self.emit(code, (ka, -1), (na + sa * j, 0, start + row * len(outputs) + outputs.index(q)))
                 elif "{1}" in TEMPLATES[code]:
                     self.emit(code, (ka, kb), (na + sa * j, nb + sb * j, 0))
                 else:
                     self.emit(code, (ka, -1), (na + sa * j, 0, 0))
-        self.written += turns * len(outputs)
-        self.spans.append((first, period, turns))
+        self.written += iterations * len(outputs)
+        self.spans.append((first, period, iterations))
 
     def emit(self, code: int, kind: tuple[int, int], number: tuple[int, int, int]) -> None:
         self.operation.append(code)

@@ -145,7 +145,8 @@ def test_a_value_of_another_quantity_is_refused(text: str, wanted: str, words: s
 
 PACK = "return self.table.x.pack(q=x.w, w=dw, i=di, work=u.V * x.i, loss=p.R * x.i**2 + p.damping * x.w**2)"
 PLAIN_NUMBER = (
-    "this makes a plain number of a value that is not known when equations are recorded. Use np.sin instead of math.sin"
+    "this converts a value to a number, but the value is not known when equations are recorded. "
+    "Use np.sin instead of math.sin"
 )
 MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what is said)
     "math.sin": ("np.sin(x.q)", "__import__('math').sin(x.q)", "sin(x.q)", PLAIN_NUMBER),

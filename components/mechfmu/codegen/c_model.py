@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import casadi
 
 from ..model import Caution, Mechanism, Note
 from ..model.variables import Row, Table
-from .c_code import Code, c_function
+from .c_text import Code, c_function
+from .legend import VariableNames, heading, legend
 from .recording import ARGUMENTS, Recording, recording_of
 
 PREAMBLE = """\
@@ -30,14 +31,15 @@ PREAMBLE = """\
 
 def model_c(mechanism: Mechanism, guid: str, starts: Mapping[str, float]) -> str:
     """The C source of a mechanism with some start values changed."""
-    codes = [
-        c_function(graph, f"model_{graph.name()}", sum(o.startswith("milestone_") for o in graph.name_out()))
-        for graph in graphs(mechanism)
-    ]
-    functions = "\n".join(
-        re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE) for code in codes
-    )
-    return "\n".join([PREAMBLE, functions, tables(mechanism, guid, starts, codes)])
+    names = VariableNames(mechanism)
+    codes, functions = [], []
+    for graph in graphs(mechanism):
+        function = graph.name()
+        code = c_function(graph, f"model_{function}", boundary_count(graph), names.of(function))
+        text = re.sub(rf"^void {code.name}\(", f"static void {code.name}(", code.text, flags=re.MULTILINE)
+        codes.append(code)
+        functions.append(heading(mechanism, function) + text)
+    return "\n".join([PREAMBLE, legend(mechanism), *functions, tables(mechanism, guid, starts, codes)])
 
 
 def graphs(mechanism: Mechanism) -> list[casadi.Function]:
@@ -50,38 +52,38 @@ def graphs(mechanism: Mechanism) -> list[casadi.Function]:
         _named(recorded.guards, "guards", "out"),
         _named(recorded.project, "project", "out"),
         _named(recorded.requirements, "requirements", "out"),
-        *(_named(jump, f"jump_{k}", "x_new", "d_new") for k, jump in enumerate(recorded.jumps)),
+        *(_named(jump, f"jump_{k}", "x_new", "d_new") for k, jump in enumerate(recorded.jumps.values())),
     ]
     return [*made, *tangents(recorded)]
 
 
 def _named(graph: casadi.Function, name: str, *results: str) -> casadi.Function:
     symbols = [casadi.SX.sym(a, graph.size1_in(i)) for i, a in enumerate(ARGUMENTS)]
-    results = (*milestone_names(graph.n_out() - len(results)), *results)
+    results = (*boundary_names(graph.n_out() - len(results)), *results)
     return casadi.Function(name, symbols, casadi.cse(graph.call(symbols)), list(ARGUMENTS), list(results))
 
 
-def milestone_names(count: int) -> list[str]:
-    return [f"milestone_{k}" for k in range(count)]
+def boundary_names(count: int) -> list[str]:
+    """The names of a graph's first outputs, which are block boundaries."""
+    return [f"boundary_{k}" for k in range(count)]
+
+
+def boundary_count(graph: casadi.Function) -> int:
+    return sum(name.startswith("boundary_") for name in graph.name_out())
 
 
 def tangents(recorded: Recording) -> list[casadi.Function]:
-    """Directional derivatives of rates and outputs along (t, x, d, u, p), and of the start state along p: a few evaluations, no matrix."""
+    """Directional derivatives of rates and outputs along (t, x, d, u, p), and of the start state along p."""
     point = [recorded.symbols[a] for a in ARGUMENTS]
     seeds = {a: casadi.SX.sym(f"{a}_dot", recorded.symbols[a].numel()) for a in ARGUMENTS}
-    directions = {
-        **seeds,
-        "d": casadi.vertcat(*(seeds["d"][i] if real else casadi.SX(1, 1) for i, real in enumerate(recorded.real_d))),
-    }
+    real_d = [seeds["d"][i] if real else casadi.SX(1, 1) for i, real in enumerate(recorded.real_d)]
+    directions = {**seeds, "d": casadi.vertcat(*real_d)}
 
     def along(values: casadi.SX, arguments: Sequence[str]) -> casadi.SX:
         if values.numel() == 0:
             return values
-        return casadi.jtimes(
-            values,
-            casadi.vertcat(*(recorded.symbols[a] for a in arguments)),
-            casadi.vertcat(*(directions[a] for a in arguments)),
-        )
+        symbols = casadi.vertcat(*(recorded.symbols[a] for a in arguments))
+        return casadi.jtimes(values, symbols, casadi.vertcat(*(directions[a] for a in arguments)))
 
     *passed_dx, dx = recorded.in_order("rates").call(point)
     *passed_y, y = recorded.in_order("outputs").call(point)
@@ -91,32 +93,66 @@ def tangents(recorded: Recording) -> list[casadi.Function]:
     passed = [casadi.vertcat(*pair) for pair in zip(values[:-2], derivatives[:-2], strict=True)]
     x0, d0 = recorded.initial.call(point)
     names = list(ARGUMENTS)
-    return [
-        casadi.Function("tangent", [*point, *seeds.values()], casadi.cse([*passed, *derivatives[-2:]]),
-                        [*names, *(f"{a}_dot" for a in ARGUMENTS)], [*milestone_names(len(passed)), "dx_dot", "y_dot"]),
-        casadi.Function("initial_tangent", [*point, seeds["p"]], [along(x0, ["p"]), along(d0, ["p"])], [*names, "p_dot"], ["x_dot", "d_dot"]),
-    ]  # fmt: skip
+    tangent = casadi.Function(
+        "tangent",
+        [*point, *seeds.values()],
+        casadi.cse([*passed, *derivatives[-2:]]),
+        [*names, *(f"{a}_dot" for a in ARGUMENTS)],
+        [*boundary_names(len(passed)), "dx_dot", "y_dot"],
+    )
+    start = [along(x0, ["p"]), along(d0, ["p"])]
+    arguments, results = [*names, "p_dot"], ["x_dot", "d_dot"]
+    return [tangent, casadi.Function("initial_tangent", [*point, seeds["p"]], start, arguments, results)]
 
 
 # --- the tables -------------------------------------------------------------------------------------------------------
 
 
 def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: Sequence[Code]) -> str:
+    """The tables of the mechanism and the constant `model`."""
     table = mechanism.table
     p, u = table.defaults("parameter"), table.defaults("input")
     for scalar, value in mechanism.settings(starts):
         (p if scalar.role == "parameter" else u)[scalar.index] = value
     nominal = [s.row.nominal or 1.0 for s in sorted(table.of("state"), key=lambda s: s.index)]
-    rows = _rows(table)
-    jumps = [f"model_jump_{k}" for k in range(mechanism.guard_count)]
-    texts = [_string(text) for text in mechanism.requirement_texts]
-    sizes = {"nx": table.x.size, "nd": table.d.size, "nu": table.u.size, "np": table.p.size, "ny": table.y.size,
-             "ng": mechanism.guard_count, "nr": len(texts), "work": max(code.work for code in codes)}  # fmt: skip
-    fields = {
+    rows, requirements = _rows(table), mechanism.requirement_texts
+    jumps = [f"model_jump_{k}" for k in range(len(mechanism.event_names))]
+    notes = [_note(mechanism.event_notes.get(event)) for event in mechanism.event_names]
+    fields = _model_fields(mechanism, guid, len(rows), max(code.work for code in codes))
+    lines = [
+        "static const Row rows[] = {",
+        *(f"    {row}," for row in rows),
+        "};",
+        _array("double", "u_start", map(_number, u)),
+        _array("double", "p_start", map(_number, p)),
+        _array("double", "x_nominal", map(_number, nominal)),
+        _array("char *const", "requirement_texts", map(_string, requirements)),
+        _array("unsigned char", "cautions", (str(int(isinstance(text, Caution))) for text in requirements)),
+        _array("Note", "notes", notes, empty="{0, 0, 0}"),
+        f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};",
+        "",
+        "const Model model = {",
+        *(f"    .{name} = {value}," for name, value in fields.items()),
+        "};",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _model_fields(mechanism: Mechanism, guid: str, row_count: int, work: int) -> dict[str, str]:
+    """The fields of the constant `model`, as in model.h."""
+    table = mechanism.table
+    sizes = {
+        **{f"n{vector}": getattr(table, vector).size for vector in "xdupy"},
+        "ng": len(mechanism.event_names),
+        "nr": len(mechanism.requirement_texts),
+        "work": work,
+    }
+    return {
         "guid": _string(guid),
         **{name: str(size) for name, size in sizes.items()},
         "rows": "rows",
-        "n_rows": str(len(rows)),
+        "n_rows": str(row_count),
         "n_variables": str(len(table.scalars)),
         "u_start": "u_start",
         "p_start": "p_start",
@@ -133,15 +169,6 @@ def tables(mechanism: Mechanism, guid: str, starts: Mapping[str, float], codes: 
         "tangent": "model_tangent",
         "initial_tangent": "model_initial_tangent",
     }
-    return "\n".join([
-        "static const Row rows[] = {", *(f"    {row}," for row in rows), "};",
-        _array("double", "u_start", [_number(v) for v in u]), _array("double", "p_start", [_number(v) for v in p]),
-        _array("double", "x_nominal", [_number(v) for v in nominal]), _array("char *const", "requirement_texts", texts),
-        _array("unsigned char", "cautions", [str(int(isinstance(text, Caution))) for text in mechanism.requirement_texts]),
-        f"static const Note notes[] = {{{', '.join(_note(mechanism.guard_notes.get(k)) for k in range(mechanism.guard_count)) or '{0, 0, 0}'}}};",
-        f"static Jump *const jumps[] = {{{', '.join(jumps) or '0'}}};", "",
-        "const Model model = {", *(f"    .{name} = {value}," for name, value in fields.items()), "};", "",
-    ])  # fmt: skip
 
 
 def _rows(table: Table) -> list[str]:
@@ -154,10 +181,10 @@ def _rows(table: Table) -> list[str]:
         last = row
         name, count = (row.name, row.count) if isinstance(row.name, str) else (scalar.name, 1)
         before, braces, after = name.partition("{k}")
-        lines.append("{" + ", ".join([
-            row.role.upper(), row.kind.upper(), str(reference), str(count), str(scalar.index), *_limits(row),
-            _string(before), _string(after) if braces else "0", _string("" if row.unit == "1" else f" {row.unit}"),
-        ]) + "}")  # fmt: skip
+        names = [_string(before), _string(after) if braces else "0"]
+        unit = _string("" if row.unit == "1" else f" {row.unit}")
+        place = [row.role.upper(), row.kind.upper(), str(reference), str(count), str(scalar.index)]
+        lines.append("{" + ", ".join([*place, *_limits(row), *names, unit]) + "}")
     return lines
 
 
@@ -174,16 +201,15 @@ def _limits(row: Row) -> list[str]:
 
 
 def projects(mechanism: Mechanism) -> bool:
-    """Whether project does anything but hand back x."""
+    """Whether project does more than return x."""
     recorded = recording_of(mechanism)
     x = recorded.symbols["x"]
-    return bool(x.numel()) and not casadi.is_equal(
-        recorded.project.call([recorded.symbols[a] for a in ARGUMENTS])[0], x, 1
-    )
+    (projected,) = recorded.project.call([recorded.symbols[a] for a in ARGUMENTS])
+    return bool(x.numel()) and not casadi.is_equal(projected, x, 1)
 
 
-def _array(kind: str, name: str, values: Sequence[str]) -> str:
-    return f"static const {kind} {name}[] = {{{', '.join(values) or '0'}}};"
+def _array(kind: str, name: str, values: Iterable[str], empty: str = "0") -> str:
+    return f"static const {kind} {name}[] = {{{', '.join(values) or empty}}};"
 
 
 def _number(value: float) -> str:

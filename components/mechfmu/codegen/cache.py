@@ -1,7 +1,7 @@
 """Compiled libraries, kept in the user's cache folder.
 
-The name of a file holds a hash of what it was made from and a hash of its content. A file whose content does not fit its name (cut short by a full disk,
-damaged) is never loaded, which would kill the process: it is made again.
+A file's name holds a hash of its sources and a hash of its content. A file whose content does not match its name
+(truncated by a full disk, damaged) is never loaded, which would kill the process: it is made again.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ def cache_folder() -> Path:
         home = Path.home()
     except RuntimeError as error:
         raise OSError(str(error)) from None
-    base = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}.get(
-        sys.platform
-    ) or os.environ.get("XDG_CACHE_HOME")
+    of_system = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": str(home / "Library" / "Caches")}
+    base = of_system.get(sys.platform) or os.environ.get("XDG_CACHE_HOME")
     return Path(base or home / ".cache") / "mechfmu"
 
 
 @contextmanager
 def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iterator[Path]:
-    """A library that is in the cache, or that `make` writes to the path it is given. Where the cache folder cannot be used there is a warning, and the file
-    is a temporary one, to be loaded or read at once."""
+    """Return a library from the cache, or one that `make` writes to the path it is given.
+
+    Where the cache folder cannot be used there is a warning, and the file is a temporary one, to be loaded or read at
+    once.
+    """
     try:
         folder = cache_folder()
         library = _intact(folder, name, suffix)
@@ -47,14 +49,13 @@ def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iter
     except OSError as error:
         where = os.environ.get("MECHFMU_CACHE") or error.filename or "the user's cache folder"
         warnings.warn(
-            f"compiled libraries cannot be kept in {where} ({error.strerror or error}), so each run compiles them again: set MECHFMU_CACHE to "
-            "a folder that can be written",
+            f"compiled libraries cannot be kept in {where} ({error.strerror or error}), so each run compiles them "
+            "again: set MECHFMU_CACHE to a writable folder",
             RuntimeWarning,
             stacklevel=4,
         )
-        with tempfile.TemporaryDirectory(
-            prefix="mechfmu_cache_", ignore_cleanup_errors=True
-        ) as temporary:  # Windows keeps what is loaded
+        # ignore_cleanup_errors: Windows does not delete a loaded library
+        with tempfile.TemporaryDirectory(prefix="mechfmu_cache_", ignore_cleanup_errors=True) as temporary:
             library = Path(temporary) / f"{name}{suffix}"
             make(library)
             yield library
@@ -69,7 +70,7 @@ def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iter
 
 
 def _intact(folder: Path, name: str, suffix: str) -> Path | None:
-    """The file of this name whose content is what it was; damaged ones are removed."""
+    """The intact file of this name, or None; damaged ones are removed."""
     for file in sorted(folder.glob(f"{name}.*{suffix}")):
         if file.name == f"{name}.{_digest(file)}{suffix}":
             return file
@@ -84,8 +85,10 @@ def _digest(file: Path) -> str:
 
 @contextmanager
 def source_folder(files: Mapping[str, str]) -> Iterator[Path]:
-    """A folder with these files (name -> text), always the same one for the same files: zig, which keeps its objects by
-    path and content, then compiles each file once. Folders that nobody has used for a while are removed."""
+    """A folder with these files (name -> text), always the same one for the same files.
+
+    zig caches its objects by path and content, so it compiles each file once. Folders not used for a while are removed.
+    """
     digest = hashlib.sha256("\0".join(f"{name}\0{files[name]}" for name in sorted(files)).encode()).hexdigest()[:DIGITS]
     try:
         kept = cache_folder() / "sources"
@@ -120,7 +123,10 @@ def _remove_old(folder: Path) -> None:
 
 
 def zig_environment(fallback: Path) -> dict[str, str]:
-    """The environment for zig, which keeps its libraries in the user's cache folder: where it cannot, in ours; or else in the folder `fallback`."""
+    """The environment for zig, which keeps its libraries in the user's cache folder.
+
+    Where that is not writable they go into the cache folder of mechfmu, or else into the folder `fallback`.
+    """
     environment = dict(os.environ)
     if "ZIG_GLOBAL_CACHE_DIR" in environment:
         return environment
@@ -135,6 +141,6 @@ def zig_environment(fallback: Path) -> dict[str, str]:
 
 
 def _check_writable(folder: Path) -> None:
-    """Make the folder, if need be; OSError when nothing can be written into it."""
+    """Create the folder if necessary; OSError when it is not writable."""
     folder.mkdir(parents=True, exist_ok=True)
     tempfile.TemporaryFile(dir=folder).close()

@@ -47,14 +47,14 @@ class Platform:
     flags: tuple[str, ...]
 
 
+LINUX = "x86_64-linux-gnu.2.17"  # a version of glibc that every supported distribution has
+MACOS = ("x86_64-macos", "aarch64-macos")
 PLATFORMS = {
     p.name: p
     for p in (
-        Platform(
-            "linux64", ".so", ("x86_64-linux-gnu.2.17",), ("-fPIC", "-s", "-lm")
-        ),  # a glibc that every living system has
+        Platform("linux64", ".so", (LINUX,), ("-fPIC", "-s", "-lm")),
         Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-s",)),
-        Platform("darwin64", ".dylib", ("x86_64-macos", "aarch64-macos"), ("-fPIC", "-s", "-lm")),
+        Platform("darwin64", ".dylib", MACOS, ("-fPIC", "-s", "-lm")),
     )
 }
 
@@ -65,7 +65,8 @@ def host_platform() -> str:
     names = {"Linux": "linux64", "Windows": "win64", "Darwin": "darwin64"}
     if system not in names or (system != "Darwin" and machine not in ("x86_64", "amd64")):
         raise UserError(
-            f"there is no native FMU for {system} on {machine}: name the platforms to build for, e.g. --platform linux64"
+            f"native FMUs for {system} on {machine} are not supported: name the platforms to build for, e.g. "
+            "--platform linux64"
         )
     return names[system]
 
@@ -75,7 +76,7 @@ def has_zig() -> bool:
 
 
 def default_compiler() -> str:
-    """zig where it is installed, otherwise the system's compiler."""
+    """zig if it is installed, otherwise the system's compiler."""
     if has_zig():
         return "zig"
     if _system_compiler():
@@ -84,17 +85,14 @@ def default_compiler() -> str:
 
 
 def check_compiler(compiler: str, platform_name: str) -> None:
-    """UserError when this compiler is not here, or cannot build for this platform."""
+    """UserError when this compiler is not installed or cannot build for this platform."""
     if compiler not in COMPILERS:
         raise UserError(f"compiler {compiler}: must be {' or '.join(COMPILERS)}")
     if compiler == "zig" and not has_zig():
         raise UserError("zig is not installed: pip install ziglang  (or mechfmu[native]), or use --compiler cc")
     if compiler == "cc" and platform_name != host_platform():
-        other = (
-            "use --compiler zig"
-            if has_zig()
-            else "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
-        )
+        install = "zig builds for all, install it with  pip install ziglang  (or mechfmu[native])"
+        other = "use --compiler zig" if has_zig() else install
         raise UserError(f"the system's compiler builds for {host_platform()} only, not for {platform_name}: {other}")
     if compiler == "cc" and _system_compiler() is None:
         raise UserError("there is no system C compiler (neither $CC nor cc)")
@@ -103,8 +101,11 @@ def check_compiler(compiler: str, platform_name: str) -> None:
 def compile_sources(
     groups: Sequence[Mapping[str, str]], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
 ) -> None:
-    """Compile groups of files (name -> text) to the shared library `target`. The first group has the headers for all; a group that
-    does not change, such as the runtime, is compiled once for many libraries."""
+    """Compile groups of files (name -> text) to the shared library `target`.
+
+    The first group has the headers for all. A group that does not change, such as the runtime, is compiled once for
+    many libraries.
+    """
     with ExitStack() as stack:
         folders = [stack.enter_context(source_folder(files)) for files in groups]
         names = [
@@ -119,45 +120,32 @@ def compile_sources(
 def compile_library(
     folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
 ) -> None:
-    """Compile the C files `sources` in `folder` to the shared library `target`; `extra` are more flags for the compiler."""
+    """Compile the C files `sources` in `folder` to the shared library `target`; extra: more compiler flags."""
     check_compiler(compiler, platform_name)
     chosen = PLATFORMS[platform_name]
+    arguments = [*FLAGS, *sources, *chosen.flags, *extra]
     with tempfile.TemporaryDirectory(prefix="mechfmu_cc_") as temporary:
         if compiler == "cc":
             parts = [Path(temporary) / target.name]
-            _run([str(_system_compiler()), *FLAGS, *sources, *chosen.flags, *extra, "-o", str(parts[0])], folder)
+            _run([str(_system_compiler()), *arguments, "-o", str(parts[0])], folder)
         else:
-            parts = []
-            for triple in chosen.targets:
-                part = Path(temporary) / triple / target.name
+            if platform_name == "darwin64":  # the default is the path on the computer that compiles
+                arguments.append(f"-Wl,-install_name,@rpath/{target.name}")
+            environment = zig_environment(Path(temporary) / "zig_cache")
+            parts = [Path(temporary) / triple / target.name for triple in chosen.targets]
+            for triple, part in zip(chosen.targets, parts, strict=True):
                 part.parent.mkdir()
-                named = (
-                    (f"-Wl,-install_name,@rpath/{target.name}",) if platform_name == "darwin64" else ()
-                )  # or else the path of the builder
-                command = [
-                    str(zig_folder() / "zig"),
-                    "cc",
-                    "-target",
-                    triple,
-                    *FLAGS,
-                    *sources,
-                    *chosen.flags,
-                    *extra,
-                    *named,
-                    "-o",
-                    str(part),
-                ]
-                _run(command, folder, zig_environment(Path(temporary) / "zig_cache"))
-                parts.append(part)
+                zig = [str(zig_folder() / "zig"), "cc", "-target", triple]
+                _run([*zig, *arguments, "-o", str(part)], folder, environment)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
-        with atomic_write(target) as unfinished:  # also when two processes compile the same
+        with atomic_write(target) as unfinished:  # another process may compile the same
             unfinished.write_bytes(content)
             unfinished.chmod(0o755)
 
 
 def universal(slices: list[bytes]) -> bytes:
-    """A macOS universal file: a header that says where the library for each processor begins, and the libraries."""
+    """A macOS universal file: a header with the offset of the library for each processor, and the libraries."""
     alignment = 14  # 2^14 bytes, the page size of Apple's processors
     header = struct.pack(">II", 0xCAFEBABE, len(slices))
     body, offset = b"", 1 << alignment
@@ -182,9 +170,8 @@ def zig_folder() -> Path:
 
 
 def _run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
-    status, said = run_guarded(command, folder, environment)
+    status, output = run_guarded(command, folder, environment)
     if status:
-        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines()
-        raise UserError(
-            f"the C compiler failed: {lines[0] if lines else f'it was ended by signal {status - 128}' if status > 128 else 'no message'}"
-        )
+        lines = [line for line in output.splitlines() if "error" in line.lower()] or output.splitlines()
+        reason = f"it was ended by signal {status - 128}" if status > 128 else "no message"
+        raise UserError(f"the C compiler failed: {lines[0] if lines else reason}")

@@ -1,7 +1,8 @@
-"""Runs a program that must not outlive the one that asked for it: python guard.py PROGRAM ARGUMENT...
+"""Runs a program that must not outlive its parent: python guard.py PROGRAM ARGUMENT...
 
-Standard input is a pipe whose other end the asking process holds. When it closes, because that process is done with the program or has died in whatever
-way, the program and everything that it has started is killed. A compiler starts others, so that no death signal of the system reaches them all.
+Standard input is a pipe whose other end the parent holds. When it closes, because the parent is done with the program
+or has died, the program and all processes that it has started are killed. A compiler starts others, which the death
+signal of the operating system would not reach.
 """
 
 import os
@@ -15,7 +16,7 @@ def watch(program: "subprocess.Popen[bytes]") -> None:
     while os.read(0, 1):
         pass
     if os.name == "posix":
-        os.killpg(0, signal.SIGKILL)  # the session that this process was started in, itself included
+        os.killpg(0, signal.SIGKILL)  # the process group of this process, itself included
     subprocess.run(["taskkill", "/F", "/T", "/PID", str(program.pid)], capture_output=True, check=False)
     os._exit(1)
 
@@ -25,4 +26,4 @@ if __name__ == "__main__":
     threading.Thread(target=watch, args=[started], daemon=True).start()
     status = started.wait()
     sys.stderr.flush()
-    os._exit(status if status >= 0 else 128 - status)  # as a shell does it
+    os._exit(status if status >= 0 else 128 - status)  # as shells do

@@ -1,4 +1,4 @@
-"""Programs that end with this process, however that ends."""
+"""Running programs that end with this process, however it ends."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ GUARD = Path(__file__).with_name("guard.py")
 
 
 def run_guarded(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """The exit status of a program (above 128: the number of the signal that ended it), and what it said on standard error."""
+    """Return the exit status of a program (above 128: 128 + the signal that ended it) and its standard error."""
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", str(GUARD), *command], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-    ) as guard:  # fmt: skip
+        [sys.executable, "-I", "-S", str(GUARD), *command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as guard:
         assert guard.stderr is not None
-        said = guard.stderr.read()
-        return guard.wait(), said
+        output = guard.stderr.read()
+        return guard.wait(), output

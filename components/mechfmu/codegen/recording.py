@@ -1,12 +1,13 @@
 """The casadi engine: a mechanism's NumPy functions recorded once, with symbols in place of numbers.
 
-CasADi's arrays stand in for NumPy's while the functions run (its "NumPy mode"); what they did is kept as an expression graph.
-The graph gives fast evaluation, exact sparsity and, for later use, derivatives and C code.
+While the functions run, CasADi's arrays stand in for NumPy's (its "NumPy mode"), and their operations are recorded as
+an expression graph. The graph gives fast evaluation, exact sparsity, derivatives and C code.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, Literal
 import casadi
 import numpy as np
 
-from ..model import Mechanism
+from ..model import Mechanism, did_you_mean
 from ..model.block_boundaries import recorded_boundaries
 from ..model.errors import Mistake, explained
 from ..model.variables import Layout
@@ -26,7 +27,7 @@ ARGUMENTS = ("t", "x", "d", "u", "p")
 
 @contextmanager
 def numpy_mode() -> Iterator[None]:
-    """CasADi follows NumPy inside; the process-wide switch is put back after, because the host may use CasADi itself."""
+    """Switch CasADi to NumPy mode inside. The switch is process-wide and the host may use CasADi, so it is restored."""
     before = casadi.GlobalOptions.getNumpyMode()
     casadi.GlobalOptions.setNumpyMode(1)
     try:
@@ -36,8 +37,11 @@ def numpy_mode() -> Iterator[None]:
 
 
 @contextmanager
-def conversions_refused() -> Iterator[None]:
-    """A Mistake where a symbol is made a plain number, by math.sin(s), float(s) or a[i] = s; CasADi gives NaN there, without a word."""
+def conversions_forbidden() -> Iterator[None]:
+    """Raise a Mistake where a symbol is converted to a number, by math.sin(s), float(s) or a[i] = s.
+
+    CasADi silently returns NaN there.
+    """
     names = ("__float__", "__int__")
     before = {name: getattr(casadi.SX, name) for name in names}
 
@@ -45,7 +49,7 @@ def conversions_refused() -> Iterator[None]:
         def converted(symbol: casadi.SX) -> float:
             if not symbol.is_constant():
                 raise Mistake(
-                    "this makes a plain number of a value that is not known when equations are recorded. "
+                    "this converts a value to a number, but the value is not known when equations are recorded. "
                     "Use np.sin instead of math.sin, np.stack or np.concatenate instead of a[i] = ..., and no float()"
                 )
             return convert(symbol)
@@ -75,45 +79,36 @@ class Recording:
             running = (t, x, d, u, p)
             state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
             self.initial = self._recorded(m.initial, (p,), state, discrete)
-            with recorded_boundaries() as on_the_way:
+            with recorded_boundaries() as boundaries:
                 self.rates = self._recorded(m.rates, running, state)
-            self._milestones = {"rates": on_the_way}
-            with recorded_boundaries() as on_the_way:
+            self._boundaries = {"rates": boundaries}
+            with recorded_boundaries() as boundaries:
                 self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
-            self._milestones["outputs"] = on_the_way
-            self.guards = self._recorded(m.guards, running, Returned(m.guard_count, "guard_count"))
-            self.jumps = [self._recorded(m.jump, (*running, k), state, discrete) for k in range(m.guard_count)]
+            self._boundaries["outputs"] = boundaries
+            check_events(m)
+            self.guards = self._recorded(m.guards, running, Returned(len(m.event_names), "event_names"))
+            self.jumps = {event: self._recorded(m.jump, (*running, event), state, discrete) for event in m.event_names}
             self.project = self._recorded(m.project, (x, d, p), state)
-            self.requirements = self._recorded(
-                m.requirements, (p,), Returned(len(m.requirement_texts), "requirement_texts")
-            )
+            requirements = Returned(len(m.requirement_texts), "requirement_texts")
+            self.requirements = self._recorded(m.requirements, (p,), requirements)
 
     def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], *wanted: Returned) -> casadi.Function:
-        """What a function of the mechanism does with symbols; Mistake when it returns something else than `wanted`, or NaN."""
+        """Record a function of the mechanism; Mistake when it does not return what is wanted, or returns NaN."""
         returned = function(*arguments)
         results = returned if isinstance(returned, tuple) else (returned,)
         if returned is None or len(results) != len(wanted):
-            given = (
-                "nothing"
-                if returned is None
-                else "one result instead of two"
-                if len(wanted) == 2
-                else f"{len(results)} results instead of one"
-            )
-            raise Mistake(
-                f"{function.__name__} returns {given}: return {', '.join(w.advice for w in wanted)}", function
-            )
+            given = "one result instead of two" if len(wanted) == 2 else f"{len(results)} results instead of one"
+            given = "nothing" if returned is None else given
+            advice = ", ".join(w.advice for w in wanted)
+            raise Mistake(f"{function.__name__} returns {given}: return {advice}", function)
         for result, w in zip(results, wanted, strict=True):
             w.check(function, result)
-        name = function.__name__ if function.__name__ != "jump" else f"jump_{arguments[-1]}"
-        graph = self._record(name, *results)
+        graph = self._record(function.__name__, *results)
         if has_nan(graph):
-            with conversions_refused():
+            with conversions_forbidden():
                 function(*arguments)
-            raise Mistake(
-                f"{function.__name__}: the recorded equations contain NaN, by a NaN written there or an operation such as 0 / 0",
-                function,
-            )
+            reason = "by a NaN written there or an operation such as 0 / 0"
+            raise Mistake(f"{function.__name__}: the recorded equations contain NaN, {reason}", function)
         return graph
 
     def _record(self, name: str, *results: Any) -> casadi.Function:
@@ -121,16 +116,15 @@ class Recording:
         return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
 
     def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
-        """The graph of rates or outputs with all milestones as outputs before its own."""
+        """The graph of rates or outputs with all block boundaries as outputs before its own."""
         graph: casadi.Function = getattr(self, name)
         with numpy_mode():
-            return self._record(
-                name, *map(flat, self._milestones[name]), *graph.call([self.symbols[a] for a in ARGUMENTS])
-            )
+            results = graph.call([self.symbols[a] for a in ARGUMENTS])
+            return self._record(name, *map(flat, self._boundaries[name]), *results)
 
 
 def flat(values: Any) -> casadi.SX:
-    """Nested lists of symbols as one vector; what is a plain number is left out."""
+    """Nested lists of symbols as one vector; plain numbers are omitted."""
     if isinstance(values, (list, tuple)):
         return casadi.vertcat(*(flat(value) for value in values))
     return casadi.vec(casadi.SX(values)) if isinstance(values, casadi.SX) or np.ndim(values) else casadi.SX(0, 1)
@@ -138,7 +132,7 @@ def flat(values: Any) -> casadi.SX:
 
 @dataclass(frozen=True)
 class Returned:
-    """What a function has to return: a vector of a part of the table, or of so many numbers."""
+    """What a function must return: a vector laid out as a part of the table, or of a given length."""
 
     layout: Layout | int
     name: str
@@ -146,7 +140,7 @@ class Returned:
     @property
     def advice(self) -> str:
         if isinstance(self.layout, int):
-            return f"an array of {self.layout} numbers ({self.name})"
+            return f"an array with one number for each of {self.name} ({self.layout})"
         parts = ", ".join(f"{row.symbol}=..." for row in self.layout.rows)
         return f"self.table.{self.name}.pack({parts})" if parts else "np.zeros(0)"
 
@@ -156,14 +150,26 @@ class Returned:
             raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
         shape = np.shape(result)
         if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
-            given = (
-                f"{np.size(result)} numbers" if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))} numbers"
-            )
+            size = np.size(result) if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))}"
+            given = f"{size} numbers"
             raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
 
 
+def check_events(mechanism: Mechanism) -> None:
+    """Raise Mistake when two events share a name, or a note belongs to no event."""
+    counts = Counter(mechanism.event_names)
+    for event, count in counts.items():
+        if count > 1:
+            raise Mistake(
+                f"event_names: {event} appears {count} times; every event needs its own name", mechanism.guards
+            )
+    for event in mechanism.event_notes:
+        if event not in counts:
+            raise Mistake(f"event_notes: there is no event {event}{did_you_mean(event, counts)}", mechanism.guards)
+
+
 def has_nan(graph: casadi.Function) -> bool:
-    """Whether the graph contains the constant NaN, which `a = np.zeros(3); a[0] = symbol` and `math.sin(symbol)` silently leave behind."""
+    """Whether the graph contains the constant NaN, as `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)` leave it."""
     return any(
         graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k))
         for k in range(graph.n_instructions())
@@ -171,13 +177,13 @@ def has_nan(graph: casadi.Function) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _traced(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
+def _recording(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
     return Recording(mechanism_type(**dict(options)))
 
 
 def recording_of(mechanism: Mechanism) -> Recording:
     """The recorded functions; mechanisms of one kind with equal options share them."""
-    return _traced(type(mechanism), tuple(mechanism.options.items()))
+    return _recording(type(mechanism), tuple(mechanism.options.items()))
 
 
 class CasadiEngine:
@@ -189,7 +195,7 @@ class CasadiEngine:
         self._rates = _Evaluator(graphs.rates)
         self._outputs = _Evaluator(graphs.outputs)
         self._guards = _Evaluator(graphs.guards)
-        self._jumps = [_Evaluator(j) for j in graphs.jumps]
+        self._jumps = {event: _Evaluator(graph) for event, graph in graphs.jumps.items()}
         self._project = _Evaluator(graphs.project)
         self._requirements = _Evaluator(graphs.requirements)
 
@@ -206,8 +212,8 @@ class CasadiEngine:
     def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
         return self._guards(t=t, x=x, d=d, u=u, p=p)[0]
 
-    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        x, d = self._jumps[k](t=t, x=x, d=d, u=u, p=p)
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, event: str) -> tuple[np.ndarray, np.ndarray]:
+        x, d = self._jumps[event](t=t, x=x, d=d, u=u, p=p)
         return x, d
 
     def project(self, x: Any, d: Any, p: Any) -> np.ndarray:

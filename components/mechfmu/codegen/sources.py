@@ -1,4 +1,4 @@
-"""Where the files of fmu_src/ are: beside components/ in a checkout, inside the package when it is installed from a wheel."""
+"""The files of fmu_src/: beside components/ in a checkout, inside the package when it is installed from a wheel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def license_file() -> Path:
 
 
 def c_sources(*folders: str) -> dict[str, str]:
-    """File name -> text of all C files and headers in these folders of fmu_src/: an FMU and a compiler see them side by side."""
+    """File name -> text of all C files and headers in these folders of fmu_src/, which are put into one folder."""
     files = [f for folder in folders for f in sorted(fmu_source(folder).iterdir()) if f.suffix in (".c", ".h")]
     return {f.name: f.read_text(encoding="utf-8") for f in files}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import casadi
 
-from ..codegen.c_code import INPUT, OUTPUT, VALUE, Program
+from ..codegen.program import INPUT, OUTPUT, VALUE, Program
 from ..codegen.recording import ARGUMENTS, recording_of
 from ..model import Mechanism
 from ..model.variables import Role, Table

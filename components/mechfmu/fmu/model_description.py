@@ -51,7 +51,7 @@ def model_description(
         fmiVersion="2.0", modelName=mechanism.name, guid="", description=mechanism.title, version=__version__,
         author="mechfmu", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
         **({"license": "BSD-3-Clause"} if is_ours(mechanism) else {}),
-        variableNamingConvention="structured", numberOfEventIndicators=str(mechanism.guard_count),
+        variableNamingConvention="structured", numberOfEventIndicators=str(len(mechanism.event_names)),
     ))  # fmt: skip
     for element, interface in interfaces.items():
         node = SubElement(root, element, dict(interface.attributes))
@@ -75,7 +75,7 @@ def model_description(
         s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")
     }
     for reference, scalar in enumerate(table.scalars):
-        reinit = "ModelExchange" in interfaces and mechanism.guard_count > 0
+        reinit = "ModelExchange" in interfaces and bool(mechanism.event_names)
         _variable(variables, reference, scalar, values.get(scalar.name), position, reinit)
     structure = SubElement(root, "ModelStructure")
     _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)

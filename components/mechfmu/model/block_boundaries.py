@@ -1,7 +1,7 @@
-"""Milestones of a long computation: what has been computed so far for one body, before the next one begins.
+"""Block boundaries of a long computation: the values computed for one body before the work on the next one begins.
 
-An engine that records the equations listens for them. It can then keep the work on each body together, and find that the work on two bodies
-is alike. Nobody listens while the equations run with numbers.
+An engine that records the equations collects them. It can then keep the work on each body together, and detect that the
+work on two bodies is the same. Without a recorder they have no effect.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_heard: ContextVar[list[Any] | None] = ContextVar("milestones", default=None)
+_recorder: ContextVar[list[Any] | None] = ContextVar("block_boundaries", default=None)
 
 
 def block_boundary(*values: Any) -> None:
-    """Says that these values (arrays, numbers, lists of them) have been computed."""
-    heard = _heard.get()
-    if heard is not None:
-        heard.append(values)
+    """Mark that these values (arrays, numbers, lists of them) have been computed."""
+    recorder = _recorder.get()
+    if recorder is not None:
+        recorder.append(values)
 
 
 @contextmanager
 def recorded_boundaries() -> Iterator[list[Any]]:
-    """All milestones passed inside, in order."""
-    heard: list[Any] = []
-    token = _heard.set(heard)
+    """Collect all block boundaries passed inside, in order."""
+    boundaries: list[Any] = []
+    token = _recorder.set(boundaries)
     try:
-        yield heard
+        yield boundaries
     finally:
-        _heard.reset(token)
+        _recorder.reset(token)

@@ -3,8 +3,8 @@
     initial(p)               -> x, d         the start state, from the start parameters
     rates(t, x, d, u, p)     -> dx/dt
     outputs(t, x, d, u, p)   -> y
-    guards(t, x, d, u, p)    -> g            event indicators: an event is a fall through zero
-    jump(t, x, d, u, p, k)   -> x, d         what event k does
+    guards(t, x, d, u, p)    -> g            one number per name in `event_names`; the event is its zero crossing from above
+    jump(t, x, d, u, p, event) -> x, d       the state after the event of that name
     project(x, d, p)         -> x            back onto the constraints
     requirements(p)          -> r            every element must be positive; `requirement_texts` says why (a `Caution`: otherwise a warning)
 
@@ -159,13 +159,13 @@ class Mechanism(ABC):
 
     # --- what a smooth, unconstrained mechanism need not define -------------------------------------------------------
 
-    guard_count: int = 0
-    guard_notes: Mapping[int, Note] = {}
+    event_names: tuple[str, ...] = ()  # one per guard, in their order: "touch_down[1]"
+    event_notes: Mapping[str, Note] = {}  # by name
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         return x, d
 
     def project(self, x: Array, d: Array, p: Array) -> Array:

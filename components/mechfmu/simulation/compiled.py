@@ -68,7 +68,8 @@ class CEngine:
         self._point = {name: np.zeros(size + 1) for name, size in
                        {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}.items()}  # fmt: skip
         self._sizes = {"x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size, "y": table.y.size,
-                       "g": mechanism.guard_count, "r": len(mechanism.requirement_texts)}  # fmt: skip
+                       "g": len(mechanism.event_names), "r": len(mechanism.requirement_texts)}  # fmt: skip
+        self._events = {event: k for k, event in enumerate(mechanism.event_names)}
         self._pointers = [_pointer(a) for a in self._point.values()]
         self._last = _pointer(self._work)
 
@@ -93,8 +94,8 @@ class CEngine:
     def guards(self, t: Any, x: Any, d: Any, u: Any, p: Any) -> np.ndarray:
         return self._call("guards", "g", t=t, x=x, d=d, u=u, p=p)[0]
 
-    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        self._library.engine_choose(self._last, ctypes.c_size_t(k))
+    def jump(self, t: Any, x: Any, d: Any, u: Any, p: Any, event: str) -> tuple[np.ndarray, np.ndarray]:
+        self._library.engine_choose(self._last, ctypes.c_size_t(self._events[event]))
         x, d = self._call("jump", "xd", t=t, x=x, d=d, u=u, p=p)
         return x, d
 

@@ -3,99 +3,129 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-from fmpy.model_description import ModelDescription
 
 from ..model import UserError
-from .controller import Controller, SampledController, moments
+from .controller import Controller, SampledController, sample_times
+from .experiment import FmuExperiment, FmuLog
+from .inputs import column_over_time
 from .slaves import KINDS, LocalSlave, Origin
+from .time_grid import Progress
 
-EQUAL = 1e-6  # relative: steps that differ by no more than this, by rounding, are equal
-Curves = Mapping[str, Callable[[float], float]]  # inputs as functions of time
+EQUAL_STEPS = 1e-6  # relative: steps that differ by no more than this, by rounding, are equal
 
 
 def run_controlled(
-    fmu: str | Path, description: ModelDescription, grid: np.ndarray, values: Mapping[str, Any], curves: Curves, tolerance: float | None,
-    controller: Controller, period: float | None, progress: Callable[[float], None], hear: Callable[[str], None], warn: Callable[[str], None],
+    experiment: FmuExperiment,
+    controller: Controller,
+    period: float | None,
+    progress: Progress,
+    log: FmuLog,
     terminal: TextIO,
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:  # fmt: skip
-    """Outputs and Real inputs at the times of the grid.
+) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Simulate an FMU under a controller: times, outputs and Real inputs.
 
-    `values` are set before the start; `curves` drive inputs that the controller leaves alone; `terminal` shows what the controller writes to standard error.
+    The experiment's input table drives inputs that the controller does not set. `terminal` shows what the controller
+    writes to standard error.
     """
-    refuse_unequal_steps(fmu, description, grid, period)
-    variables = {v.name: v for v in description.modelVariables}
-    outputs = [v for v in variables.values() if v.causality == "output" and v.type in KINDS]
-    driving = [v for v in variables.values() if v.causality == "input" and v.type == "Real"]
-    roles = {v.name: v.causality for v in variables.values()}
-    inputs = {v.name: v.type for v in variables.values() if v.causality == "input"}
-    law = SampledController(controller, description.modelName, [v.name for v in outputs], roles, inputs, tuple(curves))
-    origin = Origin(description.modelName, str(fmu), description.guid, description.coSimulation.modelIdentifier)
-    slave = LocalSlave(origin, hear, warn)
+    check_equal_steps(experiment, period)
+    grid = experiment.grid
+    run = _ControlledFmu(experiment, controller, log)
     try:
-        columns = {kind: [v for v in (*outputs, *driving) if v.type == kind] for kind in KINDS}
-        readers = {kind: slave.reader(kind, [v.valueReference for v in own]) for kind, own in columns.items() if own}
-
-        def read() -> dict[str, float]:
-            return {
-                v.name: float(number)
-                for kind, get in readers.items()
-                for v, number in zip(columns[kind], get(), strict=True)
-            }
-
-        def put(numbers: Mapping[str, Any]) -> None:
-            for name, number in numbers.items():
-                kind = variables[name].type
-                slave.set(
-                    kind,
-                    variables[name].valueReference,
-                    number if kind in ("Real", "String") else bool(number) if kind == "Boolean" else int(number),
-                )
-
-        def drive(t: float) -> None:
-            put({name: curve(t) for name, curve in curves.items()})
-
         now = float(grid[0])
-        put(values)
-        drive(now)
-        slave.enter_initialization(now, tolerance, float(grid[-1]))
-        slave.exit_initialization()
+        run.set(experiment.values)
+        run.set_inputs(now)
+        run.slave.enter_initialization(now, experiment.tolerance, float(grid[-1]))
+        run.slave.exit_initialization()
         rows = []
-        for moment in moments(grid, period):
-            if moment.t > now:
-                slave.step(now, moment.t - now, final=True)
-                now = moment.t
-                if moment.recorded:
-                    drive(now)
-            if moment.called:
-                seen = read()
+        for sample in sample_times(grid, period):
+            if sample.t > now:
+                run.slave.step(now, sample.t - now, final=True)
+                now = sample.t
+                if sample.recorded:
+                    run.set_inputs(now)
+            if sample.controlled:
+                outputs = run.read()
                 with contextlib.redirect_stderr(terminal):
-                    wanted = law(now, [seen[name] for name in law.outputs])
-                put(wanted)
-            if moment.recorded:
-                rows.append(read())
+                    wanted = run.law(now, [outputs[name] for name in run.law.outputs])
+                run.set(wanted)
+            if sample.recorded:
+                rows.append(run.read())
                 if now > grid[0]:
                     progress(now)
     finally:
-        slave.free()
-    return tuple({v.name: np.array([row[v.name] for row in rows]) for v in own} for own in (outputs, driving))  # type: ignore[return-value]
+        run.slave.free()
+    signals, inputs = (
+        {v.name: np.array([row[v.name] for row in rows]) for v in variables} for variables in (run.outputs, run.inputs)
+    )
+    return grid, signals, inputs
 
 
-def refuse_unequal_steps(
-    fmu: str | Path, description: ModelDescription, grid: np.ndarray, period: float | None
-) -> None:
+class _ControlledFmu:
+    """An instance of the FMU, its inputs and outputs by name, and its controller."""
+
+    def __init__(self, experiment: FmuExperiment, controller: Controller, log: FmuLog):
+        description, self._variables = experiment.description, experiment.variables
+        variables = list(self._variables.values())
+        self.outputs = [v for v in variables if v.causality == "output" and v.type in KINDS]
+        self.inputs = [v for v in variables if v.causality == "input" and v.type == "Real"]
+        self._curves = {
+            name: column_over_time(self._variables[name], experiment.table["time"], column)
+            for name, column in experiment.table.items()
+            if name != "time"
+        }
+        self.law = SampledController(
+            controller,
+            description.modelName,
+            outputs=[v.name for v in self.outputs],
+            roles={v.name: v.causality for v in variables},
+            kinds={v.name: v.type for v in variables if v.causality == "input"},
+            driven=tuple(self._curves),
+        )
+        identifier = description.coSimulation.modelIdentifier
+        origin = Origin(description.modelName, str(experiment.fmu), description.guid, identifier)
+        self.slave = LocalSlave(origin, log.errors.append, log.warnings.append)
+        self._columns = {kind: [v for v in (*self.outputs, *self.inputs) if v.type == kind] for kind in KINDS}
+
+    @cached_property
+    def _readers(self) -> dict[str, Callable[[], Sequence[Any]]]:
+        columns = {kind: [v.valueReference for v in own] for kind, own in self._columns.items() if own}
+        return {kind: self.slave.reader(kind, references) for kind, references in columns.items()}
+
+    def read(self) -> dict[str, float]:
+        """Outputs and Real inputs."""
+        return {
+            v.name: float(number)
+            for kind, get in self._readers.items()
+            for v, number in zip(self._columns[kind], get(), strict=True)
+        }
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            variable = self._variables[name]
+            if variable.type not in ("Real", "String"):
+                value = bool(value) if variable.type == "Boolean" else int(value)
+            self.slave.set(variable.type, variable.valueReference, value)
+
+    def set_inputs(self, t: float) -> None:
+        """Set the inputs of the table to their values at time t."""
+        self.set({name: curve(t) for name, curve in self._curves.items()})
+
+
+def check_equal_steps(experiment: FmuExperiment, period: float | None) -> None:
     """UserError where an FMU needs equal steps and the period does not fit into them."""
-    if description.coSimulation.canHandleVariableCommunicationStepSize:
+    if experiment.description.coSimulation.canHandleVariableCommunicationStepSize:
         return
-    points = (moment.t for moment in moments(grid, period))
+    points = (sample.t for sample in sample_times(experiment.grid, period))
     steps = (after - before for before, after in pairwise(points))
     step = next(steps)
-    if any(abs(other - step) > EQUAL * step for other in steps):
+    if any(abs(other - step) > EQUAL_STEPS * step for other in steps):
         raise UserError(
-            f"{Path(fmu).name} needs equal steps: choose a period that is a multiple of the step or divides it, and a span that both divide"
+            f"{experiment.fmu.name} needs equal steps: choose a period that is a multiple of the step or divides it, "
+            "and a span that both divide"
         )

@@ -1,6 +1,9 @@
-"""Sampled control from Python: a function of time and outputs that sets inputs, called at equal intervals and held in between.
+"""Sampled control from Python: a function of time and outputs that sets inputs, called at equal intervals.
 
-chain.simulate(controller=lambda t, y: {"joint[1].torque": -80 * y["joint[1].angle"] - 10 * y["joint[1].rate"]}, period=0.01)
+Inputs are held between the calls:
+
+    spring = lambda t, y: {"joint[1].torque": -80 * y["joint[1].angle"] - 10 * y["joint[1].rate"]}
+    chain.simulate(controller=spring, period=0.01)
 """
 
 from __future__ import annotations
@@ -34,33 +37,36 @@ class UnknownOutput(KeyError):
 
 
 class Outputs(dict[str, float]):
-    """All outputs by name; an unknown name says which was probably meant."""
+    """All outputs by name; the error for an unknown name suggests a similar one."""
 
     def __missing__(self, name: Any) -> float:
         raise UnknownOutput(f"there is no output {name}{did_you_mean(str(name), self)}")
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A time at which a run with a controller halts."""
+class SampleTime:
+    """A time at which a simulation with a controller stops."""
 
     t: float
     recorded: bool  # it is a communication point
-    called: bool  # the controller is called
+    controlled: bool  # the controller is called
 
 
-def moments(grid: np.ndarray, period: float | None) -> Iterator[Moment]:
-    """The communication points, and the times start + k period at which the controller is called; None: at every communication point."""
+def sample_times(grid: np.ndarray, period: float | None) -> Iterator[SampleTime]:
+    """The communication points, and the times start + k period at which the controller is called.
+
+    period   None: at every communication point
+    """
     if period is None:
-        yield from (Moment(float(t), True, True) for t in grid)
+        yield from (SampleTime(float(t), True, True) for t in grid)
         return
     slack, k, call = COINCIDENT * min(period, float(np.min(np.diff(grid)))), 0, float(grid[0])
     for t in map(float, grid):
         while call < t - slack:
-            yield Moment(call, False, True)
+            yield SampleTime(call, False, True)
             k, call = k + 1, float(grid[0]) + (k + 1) * period
         due = call <= t + slack
-        yield Moment(t, True, due)
+        yield SampleTime(t, True, due)
         if due:
             k, call = k + 1, float(grid[0]) + (k + 1) * period
 
@@ -74,21 +80,21 @@ def check_period(period: Any) -> None:
 def check_controller(controller: Any, period: Any) -> None:
     """UserError unless the controller is a function and its period a time."""
     if controller is None and period is not None:
-        raise UserError(f"period {period}: only for a controller, and there is none")
+        raise UserError(f"period {period}: only with a controller")
     if controller is not None and not callable(controller):
         raise UserError(
-            f"controller {controller!r:.60}: must be a function of the time and the outputs that returns a dict of inputs"
+            f"controller {controller!r:.60}: must be a function of time and outputs that returns a dict of inputs"
         )
     check_period(period)
 
 
 @dataclass(frozen=True)
 class SampledController:
-    """A controller of a model, whose mistakes become one line each.
+    """A controller of a model, whose mistakes become UserErrors of one line.
 
-    roles     what every variable of the model is: input, output, parameter, ...
+    roles     of all variables of the model: input, output, parameter, ...
     kinds     of the inputs: Real, Integer, Enumeration, Boolean, String
-    driven    inputs that something else drives
+    driven    inputs that are set from elsewhere
     """
 
     law: Controller
@@ -100,14 +106,13 @@ class SampledController:
 
     def __call__(self, t: float, values: Sequence[float]) -> dict[str, float]:
         """The inputs to be set at this time, given the values of the outputs."""
-        seen = Outputs(zip(self.outputs, values, strict=True))
+        outputs = Outputs(zip(self.outputs, values, strict=True))
         try:
-            wanted = self.law(t, seen)
+            wanted = self.law(t, outputs)
         except Exception as error:
-            named = "" if isinstance(error, (UnknownOutput, UserError)) else f"{type(error).__name__}: "
-            raise UserError(
-                f"the controller failed at t = {t:g} s: {named}{' '.join(str(error).split())}{_place(error, self.law)}"
-            ) from error
+            kind = "" if isinstance(error, (UnknownOutput, UserError)) else f"{type(error).__name__}: "
+            reason = f"{kind}{' '.join(str(error).split())}{_place(error, self.law)}"
+            raise UserError(f"the controller failed at t = {t:g} s: {reason}") from error
         if not isinstance(wanted, Mapping):
             raise UserError(
                 f"the controller returned {_brief(wanted)} at t = {t:g} s: must be a dict of inputs by name"
@@ -115,31 +120,30 @@ class SampledController:
         return {name: self._checked(t, name, value) for name, value in wanted.items()}
 
     def _checked(self, t: float, name: Any, value: Any) -> float:
+        setting = f"the controller sets {name} at t = {t:g} s"
         role = self.roles.get(name)
         if role is None:
-            raise UserError(
-                f"the controller sets {name} at t = {t:g} s: {self.model} has no such input{did_you_mean(str(name), self.kinds)}"
-            )
+            suggestion = did_you_mean(str(name), self.kinds)
+            raise UserError(f"{setting}: {self.model} has no such input{suggestion}")
         if role != "input":
-            raise UserError(
-                f"the controller sets {name} at t = {t:g} s: it is not an input of {self.model} (causality: {role})"
-            )
+            raise UserError(f"{setting}: it is not an input of {self.model} (causality: {role})")
         if name in self.driven:
-            raise UserError(f"the controller sets {name} at t = {t:g} s: it is driven by the given inputs already")
+            raise UserError(f"{setting}: it is driven by the given inputs already")
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value.item()
         kind = self.kinds[name]
-        wanted = {"Real": "finite number", "Boolean": "truth value"}.get(kind, "whole number")
         number = float(value) if isinstance(value, (numbers.Real, np.bool_)) else math.nan
-        if (
-            kind == "String"
-            or not math.isfinite(number)
-            or (kind != "Real" and not number.is_integer())
-            or (kind == "Boolean" and number not in (0.0, 1.0))
-        ):
+        if kind == "String" or not _is_of_kind(kind, number):
+            wanted = {"Real": "finite number", "Boolean": "truth value"}.get(kind, "whole number")
             reason = "texts cannot be set" if kind == "String" else f"must be a {wanted}"
             raise UserError(f"the controller sets {name} = {_brief(value)} at t = {t:g} s: {reason}")
         return number
+
+
+def _is_of_kind(kind: str, number: float) -> bool:
+    if kind == "Boolean":
+        return number in (0.0, 1.0)
+    return math.isfinite(number) and (kind == "Real" or number.is_integer())
 
 
 def _brief(value: Any) -> str:

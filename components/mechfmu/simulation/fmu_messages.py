@@ -1,4 +1,4 @@
-"""What an FMU says while it runs."""
+"""Log messages of a running FMU."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 
 from fmpy import fmi2
 
-WARNING = 1  # the worst status that is no failure
+WARNING = 1  # the FMI status fmi2Warning; greater ones are failures
 
 
-def message_logger(hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None) -> Any:
-    """Callbacks for an FMI 2.0 FMU that pass on the last line of every message about a failure, and of every warning. They must live as long as the FMU."""
+def message_logger(on_error: Callable[[str], None], on_warning: Callable[[str], None] = lambda text: None) -> Any:
+    """Return callbacks for an FMI 2.0 FMU that pass on the last line of every message about a failure or a warning.
+
+    They must be kept as long as the FMU is used.
+    """
 
     def log(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         if status >= WARNING and message.strip():
-            (hear if status > WARNING else warn)(message.decode(errors="replace").strip().splitlines()[-1])
+            line = message.decode(errors="replace").strip().splitlines()[-1]
+            (on_error if status > WARNING else on_warning)(line)
 
     callbacks = fmi2.fmi2CallbackFunctions()
     callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(log)

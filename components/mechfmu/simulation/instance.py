@@ -80,7 +80,7 @@ class Instance:
         self.tolerance: float | None = None
         self._x = np.zeros(self.table.x.size)
         self._d = np.zeros(self.table.d.size)
-        self._g = np.zeros(mechanism.guard_count)
+        self._g = np.zeros(len(mechanism.event_names))
         self._stale = True  # before initialization ends, x and d follow the parameters
         self._y: np.ndarray | None = None
         self._dx: np.ndarray | None = None
@@ -177,10 +177,11 @@ class Instance:
             self._warn(text)
         if not np.all(np.isfinite(self.engine.rates(self.t, self.x, self.d, self.u, self.p))):
             raise UserError("the accelerations at the start are not finite: check masses, inertias and lengths")
-        if self.mechanism.guard_count:
+        if self.mechanism.event_names:
             g = np.asarray(self.engine.guards(self.t, self.x, self.d, self.u, self.p))
-            for k, note in self.mechanism.guard_notes.items():
-                if g[k] <= 0:
+            guards = dict(zip(self.mechanism.event_names, g, strict=True))
+            for event, note in self.mechanism.event_notes.items():
+                if guards[event] <= 0:
                     self._tell(note, self.t, UserError)
             self._g = g
         self.phase = STEPPING
@@ -212,11 +213,12 @@ class Instance:
             now, x, memory = arrival.t, arrival.x, arrival.memory
             if arrival.event is None:
                 break
+            last = self.mechanism.event_names[arrival.event]
             assert arrival.standing is not None
             x, d = self._iterate_events(now, x, d, arrival.standing, arrival.fallen)
         else:
             raise IntegrationError(
-                f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was guard {arrival.event}"
+                f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was {last}"
             )
         if g.size:
             self._g = np.asarray(self.engine.guards(now, x, d, self.u, self.p))
@@ -242,9 +244,10 @@ class Instance:
     def _fire(self, fallen: Iterable[int], t: float, x: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the guards that have fallen in one moment do, one after the other."""
         for k in fallen:
-            if (note := self.mechanism.guard_notes.get(k)) and not note.only_at_start:
+            event = self.mechanism.event_names[k]
+            if (note := self.mechanism.event_notes.get(event)) and not note.only_at_start:
                 self._tell(note, t, IntegrationError)
-            x, d = self.engine.jump(t, x, d, self.u, self.p, k)
+            x, d = self.engine.jump(t, x, d, self.u, self.p, event)
         return x, d
 
     def _tell(self, note: Note, t: float, error: type[Exception]) -> None:

@@ -1,4 +1,4 @@
-"""A system of FMUs to look at: the drawings of its members, one over the other, in the names of the system."""
+"""The drawing of a system of FMUs: the drawings of its members over each other, with the names of the system."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Scene:
         return f"system of {', '.join(self.members)}"
 
     def drawing(self, value: Callable[[str], float]) -> Drawing:
-        return overlaid([mechanism.drawing(_within(name, value)) for name, mechanism in self.members.items()])
+        return overlaid([mechanism.drawing(_member_values(name, value)) for name, mechanism in self.members.items()])
 
 
 @dataclass(frozen=True)
 class MissingMechanism:
-    """A mechanism that an FMU was built from but that cannot be had: why."""
+    """Stands for the mechanism that an FMU was built from when it cannot be loaded; drawing it raises the reason."""
 
     reason: str
     title: str = ""
@@ -34,6 +34,6 @@ class MissingMechanism:
         raise UserError(self.reason)
 
 
-def _within(name: str, value: Callable[[str], float]) -> Callable[[str], float]:
+def _member_values(name: str, value: Callable[[str], float]) -> Callable[[str], float]:
     """The values of one member by its own names."""
     return lambda variable: value(f"{name}.{variable}")

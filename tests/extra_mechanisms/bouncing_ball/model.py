@@ -19,7 +19,7 @@ class BouncingBall(Mechanism):
     title = "A ball that bounces on the floor"
     option_list = (Option("restitution", 0.5, "speed after an impact over speed before it", above=0.0),)
     stop_time = 1.0
-    guard_count = 1
+    event_names = ("impact",)
 
     def rows(self) -> tuple[Row, ...]:
         return (
@@ -47,7 +47,7 @@ class BouncingBall(Mechanism):
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.stack([self.table.x(x).y])
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         x, d = self.table.x(x), self.table.d(d)
         return self.table.x.pack(y=0.0 * x.y, v=-self.options["restitution"] * x.v), self.table.d.pack(
             count=d.count + 1.0

@@ -216,7 +216,7 @@ def test_the_file(fmu: Build, kind: str) -> None:
     if kind == "native":
         root = description.root
         assert root.find("ModelExchange") is not None
-        assert int(root.attrib["numberOfEventIndicators"]) == Exoskeleton.three_link().guard_count
+        assert int(root.attrib["numberOfEventIndicators"]) == len(Exoskeleton.three_link().event_names)
 
 
 def test_options_add_the_inputs_of_the_contract() -> None:

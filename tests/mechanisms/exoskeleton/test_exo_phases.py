@@ -25,10 +25,12 @@ from helpers.tolerances import (
 )
 from mechfmu import Exoskeleton
 from mechfmu.mechanisms.exoskeleton import matrices as dense
+from mechfmu.mechanisms.exoskeleton.events import Event, EventKind
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 from mechfmu.simulation.instance import Instance
 
 pinocchio = needs.module("pinocchio")
+TOUCH_DOWN = [Event(EventKind.TOUCH_DOWN, foot).name for foot in (1, 2)]
 
 
 def value(instance: Any, *names: str) -> list[float]:
@@ -125,7 +127,7 @@ def test_who_takes_part_in_an_impact(name: str) -> None:
         landed = [b for b in candidates if not pinned[b]]
         if not landed or min(gap) < -1e-9:
             continue
-        x_new, d_new = run.jump(t, x, d, u, p, landed[0])
+        x_new, d_new = run.jump(t, x, d, u, p, TOUCH_DOWN[landed[0]])
         D, found = m.table.d(d_new), velocities(m, x_new)
         wanted = chosen_by_trial(mass, J, v, candidates)
         lost = 0.5 * v @ mass @ v - 0.5 * found @ mass @ found
@@ -157,9 +159,9 @@ def test_a_second_jump_in_the_same_moment_does_nothing() -> None:
     t, x, d, u, p = landing(m, 0, (0, 0), (1, 1))
     X = m.table.x(x)
     X.vx, X.vy, X.w, X.ld = 0.1, -1.0, 0 * X.w, 0 * X.ld
-    x, d = m.jump(t, m.table.x.pack(**vars(X)), d, u, p, 0)
+    x, d = m.jump(t, m.table.x.pack(**vars(X)), d, u, p, TOUCH_DOWN[0])
     assert m.table.d(d).phase == 3
-    again = m.jump(t, x, d, u, p, 1)
+    again = m.jump(t, x, d, u, p, TOUCH_DOWN[1])
     assert np.array_equal(again[0], x) and np.array_equal(again[1], d)
 
 
@@ -169,8 +171,8 @@ def test_engines_agree_on_landings(name: str) -> None:
     run = engine(name, m)
     for seed in range(4):
         t, x, d, u, p = landing(m, seed, (1, 0), (0, 1))
-        for k in (1, 2):
-            for found, wanted in zip(run.jump(t, x, d, u, p, k), m.jump(t, x, d, u, p, k), strict=True):
+        for event in (TOUCH_DOWN[1], Event(EventKind.LIFT_OFF, 1).name):
+            for found, wanted in zip(run.jump(t, x, d, u, p, event), m.jump(t, x, d, u, p, event), strict=True):
                 assert worst(found, wanted) < EXO_ENGINES
 
 
@@ -436,7 +438,7 @@ def test_who_holds_a_length_through_an_impact_does_work(name: str) -> None:
         ):
             continue
         x, p = m.table.x.pack(**vars(X)), m.table.p.pack(**vars(P))
-        x_new, d_new = run.jump(t, x, d, u, p, 0)
+        x_new, d_new = run.jump(t, x, d, u, p, TOUCH_DOWN[0])
         after = m.table.x(x_new)
         assert m.table.d(d_new).pinned[0] == 1 and after.ld[0] == pytest.approx(X.ld[0], rel=EXO_ENGINES)
         change = m.table.y(m.outputs(t, x_new, d_new, u, p)).total - m.table.y(m.outputs(t, x, d, u, p)).total

@@ -98,7 +98,7 @@ def test_a_tree_is_told_what_to_write_instead() -> None:
         "top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),)
     )
     mechanism = Tree(model=tree.to_json())
-    assert [note.text.rpartition(": ")[2] for note in mechanism.guard_notes.values()] == [
+    assert [note.text.rpartition(": ")[2] for note in mechanism.event_notes.values()] == [
         "describe the joint as kind spherical"
     ] * 2
     with pytest.raises(

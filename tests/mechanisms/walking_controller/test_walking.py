@@ -132,7 +132,7 @@ def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
     _, x, d, u, p = CONTROLLER.start(landed)
     (early,), (due,) = CONTROLLER.guards(0.19, x, d, u, p), CONTROLLER.guards(0.21, x, d, u, p)
     assert due < 0 < early
-    _, after = CONTROLLER.jump(0.21, x, d, u, p, 0)
+    _, after = CONTROLLER.jump(0.21, x, d, u, p, "leg_change")
     D = CONTROLLER.table.d(after)
     assert (D.stance, D.steps, D.began, D.lift_x) == (2.0, 1.0, 0.21, 0.5) and D.length == pytest.approx(0.3)
     assert CONTROLLER.guards(0.21, x, after, u, p)[0] > 0
@@ -209,7 +209,7 @@ def test_the_example(ready: Callable[[str], System], monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import exo_walk
 
-    monkeypatch.setattr(exo_walk, "build_ready", lambda name, folder: ready(name))
+    monkeypatch.setattr(exo_walk, "build_builtin", lambda name, folder: ready(name))
     result = exo_walk.simulate(stop=7.0)
     assert exo_walk.step_lengths(result).max() > 0.6 and result["exo.hip.x"][-1] > 5.0
     assert exo_walk.balance(result, "exo.") < 1e-6 * result["exo.energy.dissipated"][-1]

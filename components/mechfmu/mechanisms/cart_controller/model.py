@@ -33,6 +33,7 @@ from ..wheeled_cart.equations import Constants, constants_of
 from ..wheeled_cart.shared import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
 from .program import Gains, Law, free_law, rigid_law
 
+STARTS_INSIDE, OBSTACLES_OVERLAP, TARGET_BLOCKED = "starts_inside", "obstacles_overlap", "target_blocked"  # events
 ARTICLE = {"a": 3.2, "b": 8.4}  # the published rates of approach
 
 
@@ -219,26 +220,32 @@ class CartController(Mechanism):
     # --- the start ----------------------------------------------------------------------------------------------------
 
     @property
-    def guard_count(self) -> int:  # type: ignore[override]
-        return 3 + self.count
+    def event_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (STARTS_INSIDE, OBSTACLES_OVERLAP, TARGET_BLOCKED, *self._touches)
 
     @property
-    def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
+    def _touches(self) -> list[str]:
+        return [f"touches_obstacle[{k}]" for k in range(1, self.count + 1)]
+
+    @property
+    def event_notes(self) -> dict[str, Note]:  # type: ignore[override]
         inflated = "(inflated by guidance.footprint)"
-        touched = (Note(f"the cart touches obstacle[{k}] {inflated}") for k in range(1, self.guard_count - 2))
         return {
-            0: Note(f"the cart starts inside an obstacle {inflated}", stop=True, only_at_start=True),
-            1: Note(f"two obstacles overlap {inflated}", stop=True, only_at_start=True),
-            2: Note(f"the target is inside an obstacle {inflated}", stop=True, only_at_start=True),
-        } | dict(enumerate(touched, 3))
+            STARTS_INSIDE: Note(f"the cart starts inside an obstacle {inflated}", stop=True, only_at_start=True),
+            OBSTACLES_OVERLAP: Note(f"two obstacles overlap {inflated}", stop=True, only_at_start=True),
+            TARGET_BLOCKED: Note(f"the target is inside an obstacle {inflated}", stop=True, only_at_start=True),
+        } | {event: Note(f"the cart touches obstacle[{k}] {inflated}") for k, event in enumerate(self._touches, 1)}
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         U, P = self.table.u(u), self.table.p(p)
         obstacles, target = self._obstacles(U, P), target_of(U)
         clearance = distances(U.q1, U.q2, obstacles)
-        return np.stack(
-            [_least(clearance), _separation(obstacles), _least(distances(target.x, target.y, obstacles)), *clearance]
-        )
+        found = {
+            STARTS_INSIDE: _least(clearance),
+            OBSTACLES_OVERLAP: _separation(obstacles),
+            TARGET_BLOCKED: _least(distances(target.x, target.y, obstacles)),
+        } | dict(zip(self._touches, clearance, strict=True))
+        return np.stack([found[event] for event in self.event_names])
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros(0)

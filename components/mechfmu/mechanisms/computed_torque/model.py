@@ -113,8 +113,8 @@ class ComputedTorque(TreeMechanism):
         return x
 
     has_start = False
-    guard_count = 0  # type: ignore[assignment]
-    guard_notes = {}  # type: ignore[assignment]
+    event_names = ()  # type: ignore[assignment]
+    event_notes = {}  # type: ignore[assignment]
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)

@@ -32,6 +32,7 @@ from ...model.variables import Row
 from . import matrices as dense
 from .anthropometry import person
 from .contact import Impact, Support, impact, independence, solve, support
+from .events import Event, EventKind, events
 from .kinematics import Points, Whole, points, whole
 from .recursion import Body, Feet, Folded, Force, Motion, Vector, feet, fold, internal_forces, plus, respond, unfold
 from .topology import Limbs
@@ -445,59 +446,74 @@ class Exoskeleton(Mechanism):
 
     # --- phases -------------------------------------------------------------------------------------------------------
 
-    @property
-    def guard_count(self) -> int:  # type: ignore[override]
-        return {"automatic": 11, "pinned": 1}.get(self.contact, 0) + self.limbs.n
+    @cached_property
+    def _events(self) -> dict[str, Event]:
+        return events(self.contact, self.limbs.n)
 
     @property
-    def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
-        before = self.guard_count - self.limbs.n
+    def event_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self._events)
+
+    @property
+    def event_notes(self) -> dict[str, Note]:  # type: ignore[override]
         notes = {
-            before + i: Note(f"link[{i + 1}].length falls below {SHORTEST:g} of its rest length", stop=True)
-            for i in range(self.limbs.n)
+            Event(EventKind.TOO_SHORT, i).name: Note(
+                f"link[{i}].length falls below {SHORTEST:g} of its rest length", stop=True
+            )
+            for i in range(1, self.limbs.n + 1)
         }
         if self.grounded:
-            notes[before - 1] = Note(
+            notes[Event(EventKind.UNDETERMINED).name] = Note(
                 "both legs are locked and parallel and both feet are pinned: the reactions are not determined",
                 stop=True,
             )
         if self.contact == "automatic":
             cure = "set ground.falls_end to false to go on"
-            notes[before - 3] = Note(
+            notes[Event(EventKind.FALLEN).name] = Note(
                 f"the hip, a knee, the waist or the head is below the ground: it has fallen ({cure})", stop=True
             )
-            notes[before - 2] = Note(
+            notes[Event(EventKind.TOO_DEEP).name] = Note(
                 f"a foot is more than {DEEP:g} m below the ground: the host has not located its touch-down ({cure})",
                 stop=True,
             )
         return notes
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        """touch-down, lift-off, rise, slip of foot 1 and 2, body and feet below the ground (contact=automatic); undetermined reactions; too short lengths."""
         X, D, U, P = self.table.x(x), self.table.d(d), self.table.u(u), self.table.p(p)
         short = X.l - SHORTEST * P.l0
-        if not self.grounded:
-            return short
-        *_, ground, mobility, place = self._standing(X, D, U, P)
-        both = D.pinned[0] * D.pinned[1]
-        determined = np.stack([np.where(both > 0, independence(mobility.Om) - 1e-3 * SINGULAR, 1.0)])
-        if self.contact == "pinned":
-            return np.concatenate([determined, short])
-        found = [self._touching(b, place, D, P) for b in range(2)]
-        found += [np.where(D.pinned[b] > 0, self._lifting(b, t, D, ground), 1.0) for b in range(2)]
-        found += [np.where(D.pinned[b] + D.armed[b] > 0, 1.0, ROOM - self._gap(b, place, P)) for b in range(2)]
-        found += [
-            np.where(D.pinned[b] > 0, np.where(D.slip[b] > 0, -1.0, 1.0) * self._grip(b, P, ground), 1.0)
-            for b in range(2)
-        ]
-        found += [np.where(P.falls_end > 0, height, 1.0) for height in self._heights(X, place, D, P)]
-        return np.concatenate([np.stack(found), determined, short])
+        found = {Event(EventKind.TOO_SHORT, i + 1): short[i] for i in range(self.limbs.n)}
+        if self.grounded:
+            *_, ground, mobility, place = self._standing(X, D, U, P)
+            both = D.pinned[0] * D.pinned[1]
+            found[Event(EventKind.UNDETERMINED)] = np.where(both > 0, independence(mobility.Om) - 1e-3 * SINGULAR, 1.0)
+        if self.contact == "automatic":
+            for b in range(2):
+                found[Event(EventKind.TOUCH_DOWN, b + 1)] = self._touching(b, place, D, P)
+                found[Event(EventKind.LIFT_OFF, b + 1)] = np.where(D.pinned[b] > 0, self._lifting(b, t, D, ground), 1.0)
+                found[Event(EventKind.RISE, b + 1)] = np.where(
+                    D.pinned[b] + D.armed[b] > 0, 1.0, ROOM - self._gap(b, place, P)
+                )
+                found[Event(EventKind.SLIP, b + 1)] = np.where(
+                    D.pinned[b] > 0, np.where(D.slip[b] > 0, -1.0, 1.0) * self._grip(b, P, ground), 1.0
+                )
+            body, foot = self._heights(X, place, D, P)
+            found[Event(EventKind.FALLEN)] = np.where(P.falls_end > 0, body, 1.0)
+            found[Event(EventKind.TOO_DEEP)] = np.where(P.falls_end > 0, foot, 1.0)
+        return np.stack([found[event] for event in self._events.values()])
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
-        if self.contact != "automatic" or k >= 8:
-            return x, d
-        foot = k % 2
-        return (self._touch_down, self._lift_off, self._rise, self._slip)[k // 2](t, x, d, u, p, foot)
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
+        kind, number = self._events[event]
+        match kind:
+            case EventKind.TOUCH_DOWN:
+                return self._touch_down(t, x, d, u, p, number - 1)
+            case EventKind.LIFT_OFF:
+                return self._lift_off(t, x, d, u, p, number - 1)
+            case EventKind.RISE:
+                return self._rise(t, x, d, u, p, number - 1)
+            case EventKind.SLIP:
+                return self._slip(t, x, d, u, p, number - 1)
+            case _:
+                return x, d
 
     def _heights(self, X: Any, place: Points, D: Any, P: Any) -> list[Array]:
         """The lowest point of the body above the ground, feet apart; and the lower free foot above the depth that is too deep."""

@@ -37,6 +37,7 @@ XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)  # the quaternion of no rotation
 WARN_BELOW, STOP_BELOW = 1e-2, 1e-4  # |sin phi_2| of Euler angles
+NEAR_SINGULARITY, AT_SINGULARITY = "near_singularity", "at_singularity"  # the events
 OFF_LENGTH = 1e-6  # of a start quaternion, beyond which a warning tells that it is normalised
 
 
@@ -567,18 +568,18 @@ class TreeMechanism(Mechanism):
     # --- Euler angles: a warning when their singularity comes near, a stop before it is reached ------------------------
 
     @property
-    def guard_count(self) -> int:  # type: ignore[override]
-        return 2 if self._angled else 0
+    def event_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (NEAR_SINGULARITY, AT_SINGULARITY) if self._angled else ()
 
     @property
-    def guard_notes(self) -> dict[int, Note]:  # type: ignore[override]
+    def event_notes(self) -> dict[str, Note]:  # type: ignore[override]
         if not self._angled:
             return {}
         return {
-            0: Note(
+            NEAR_SINGULARITY: Note(
                 f"the Euler angles of a joint come near their singularity (|sin phi_2| < {WARN_BELOW:g}): {self.without_singularity}"
             ),
-            1: Note(
+            AT_SINGULARITY: Note(
                 f"the Euler angles of a joint are at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}",
                 stop=True,
             ),
@@ -592,7 +593,8 @@ class TreeMechanism(Mechanism):
         for j, now in self._sines(x[: self.nq]).items():
             start = _sine(self.tree.joints[j].kind, getattr(P, f"angle_start_{j}")[1])
             least = np.minimum(least, np.where(start < 0, -now, now))
-        return np.stack([least - WARN_BELOW, least - STOP_BELOW])
+        found = {NEAR_SINGULARITY: least - WARN_BELOW, AT_SINGULARITY: least - STOP_BELOW}
+        return np.stack([found[event] for event in self.event_names])
 
     def _singularity(self, q: Array) -> Array:
         least = 1.0 + 0.0 * q[0]

@@ -150,7 +150,7 @@ class WalkingController(Mechanism):
 
     # --- the change of legs -------------------------------------------------------------------------------------------
 
-    guard_count = 1
+    event_names = ("leg_change",)
 
     def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         """The swing foot is low and slow, the hip is above it, and the step has lasted long enough."""
@@ -160,7 +160,7 @@ class WalkingController(Mechanism):
         slow = _swing(D, U.foot_vx) ** 2 + _swing(D, U.foot_vy) ** 2 - P.v_landed**2
         return np.stack([np.maximum(np.maximum(low, slow), np.maximum(-upright, D.began + P.T_min - t))])
 
-    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, k: int) -> tuple[Array, Array]:
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         D, U = self.table.d(d), self.table.u(u)
         old, new = _stance(D, U.foot_x), _swing(D, U.foot_x)
         return x, self.table.d.pack(

@@ -1,0 +1,101 @@
+"""Simulating any FMU through FMPy."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+
+from ..model import UserError
+from .controlled import run_controlled
+from .controller import Controller, check_controller
+from .description import constants_of, display_unit_of, read_description
+from .experiment import FmuExperiment, FmuLog, fmu_experiment
+from .flags import first_of_each
+from .inputs import inputs_at
+from .result import Result
+from .source_mechanism import drawable_mechanism
+from .time_grid import Progress, reaches
+
+MAX_WARNINGS = 10  # of an FMU, different ones
+
+Series = dict[str, np.ndarray]
+
+
+def simulate_fmu(
+    fmu: str | Path,
+    stop: float | None = None,
+    step: float | None = None,
+    start: Mapping[str, Any] | None = None,
+    input_csv: str | Path | None = None,
+    tolerance: float | None = None,
+    progress: Progress = lambda t: None,
+    controller: Controller | None = None,
+    period: float | None = None,
+) -> Result:
+    """Simulate any FMI 2.0 or 3.0 FMU with FMPy.
+
+    `start` sets parameters and inputs; `input_csv` has a column `time` and input columns. `controller` and `period` as
+    in Mechanism.simulate, for FMI 2.0 Co-Simulation.
+    """
+    description = read_description(fmu)
+    check_controller(controller, period)
+    if controller is not None and (description.fmiVersion != "2.0" or description.coSimulation is None):
+        raise UserError(f"{Path(fmu).name} cannot have a controller: it is not an FMI 2.0 FMU for Co-Simulation")
+    experiment, log = fmu_experiment(fmu, description, stop, step, start, input_csv, tolerance), FmuLog()
+    terminal, captured = sys.stderr, io.StringIO()  # a Python FMU writes its messages to standard error
+    try:
+        with contextlib.redirect_stderr(captured):
+            if controller is not None:
+                t, signals, driven = run_controlled(experiment, controller, period, progress, log, terminal)
+            else:
+                t, signals, driven = _run_with_fmpy(experiment, progress, log)
+        if not reaches(t[-1], experiment.t_stop, experiment.step):  # FMPy ends after a discarded step without an error
+            raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
+    except UserError:
+        raise
+    except Exception as error:
+        written = [line.partition("] ")[2] for line in captured.getvalue().splitlines() if line.startswith("[")]
+        reason = (written or log.errors or [str(error)])[-1]
+        raise UserError(f"{Path(fmu).name} did not run to the end: {reason}") from None
+    for text in first_of_each(log.warnings)[:MAX_WARNINGS]:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    units = {n: display_unit_of(experiment.variables[n], description) for n in signals}
+    constants = constants_of(description, experiment.values)
+    return Result(description.modelName, t, signals, units, constants, drawable_mechanism(fmu), driven)
+
+
+def _run_with_fmpy(experiment: FmuExperiment, progress: Progress, log: FmuLog) -> tuple[np.ndarray, Series, Series]:
+    """Times, outputs and Real inputs."""
+    reached = experiment.t_start
+
+    def step_finished(t: float, recorder: Any) -> bool:
+        nonlocal reached
+        progress(t)
+        stuck = reached >= t > experiment.t_start  # FMPy repeats a discarded step without end
+        reached = t
+        return not (stuck or log.errors)
+
+    data = fmpy.simulate_fmu(
+        str(experiment.fmu),
+        validate=False,
+        start_time=experiment.t_start,
+        stop_time=experiment.t_stop,
+        output_interval=experiment.step,
+        relative_tolerance=experiment.tolerance,
+        start_values=experiment.values,
+        input=experiment.inputs,
+        step_finished=step_finished,
+        logger=log.logger,
+        debug_logging=True,
+    )
+    t = np.asarray(data["time"])
+    signals = {n: np.asarray(data[n], dtype=float) for n in data.dtype.names if n != "time"}
+    return t, signals, inputs_at(experiment.variables, experiment.inputs, experiment.values, t)

@@ -1,0 +1,50 @@
+"""The mechanism that an FMU was built from."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+from ..mechanisms import add_folder, make
+from ..mechanisms import names as mechanism_names
+from ..model import Mechanism, UserError
+from .scene import MissingMechanism
+
+
+def mechanism_of(fmu: str | Path) -> Mechanism | None:
+    """Return the mechanism that an FMU was built from; None: mechfmu did not build it.
+
+    A mechanism outside the package is looked for in the current folder, as `build` does.
+    """
+    with zipfile.ZipFile(fmu) as archive:
+        try:
+            model = json.loads(archive.read("resources/model.json"))
+            key, options = str(model["mechanism"]), dict(model["options"])
+        except (KeyError, TypeError, ValueError):
+            return None
+    name = Path(fmu).name
+    if key not in mechanism_names():
+        if not (key.isidentifier() and (Path(key) / "model.py").is_file()):
+            raise UserError(
+                f"{name} was built from a mechanism {key} that is not here: run the command in the folder that holds "
+                f"{key}"
+            )
+        add_folder(key)
+    try:
+        return make(key, **options)
+    except UserError as error:
+        raise UserError(f"{name} was built from another version of the mechanism {key}: {error}") from None
+
+
+def drawable_mechanism(fmu: str | Path) -> Mechanism | MissingMechanism | None:
+    """The same for drawing: an FMU can be simulated without the mechanism that it was built from."""
+    try:
+        return mechanism_of(fmu)
+    except UserError as error:
+        return MissingMechanism(f"cannot animate: {error}")
+    except Exception as error:  # the user's model may be under construction
+        return MissingMechanism(
+            f"cannot animate: the mechanism that {Path(fmu).name} was built from cannot be loaded: "
+            f"{type(error).__name__}: {error}"
+        )
