@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.native_build import FMI, C, Native, run, tool, zig
+from helpers.native_build import FMI, C, Native, run, zig
 from helpers.native_fmi import ALL_FUNCTIONS
 from helpers.native_formats import read_elf, read_mach_o, read_pe
+from helpers.needs import tool
 from helpers.slave_cases import Portable
 from mechfmu.codegen.compiler import PLATFORMS
 from mechfmu.codegen.sources import c_sources, fmu_source

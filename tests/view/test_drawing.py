@@ -9,18 +9,19 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.animation import FFMpegWriter, PillowWriter
 
+from helpers import needs
 from helpers.build import Build
 from helpers.cart_cases import CART_NAMES, DQ, Q
 from helpers.cart_reference import FREE, RIGID, accelerations
 from helpers.chains import off_by
 from helpers.command_line import done, refused
 from helpers.look_cases import ROBOT, chain, crane, robot_file
-from helpers.native_build import extra, tool
+from helpers.native_build import extra
+from helpers.needs import tool
 from helpers.tolerances import IDENTITY, OTHER_CODE, SAME_NUMBER
 from mechfmu import Exoskeleton, LinkChain, WheeledCart
 from mechfmu.mechanisms import make
@@ -32,6 +33,8 @@ from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import DisplayUnit, Result
 from mechfmu.view.player import MAX_FRAMES, mesh, player_page
 from mechfmu.view.plot import COLOURS, constant_range, signals_without_plot
+
+pin = needs.module("pinocchio")
 
 DIFFERENCE = 1e-4  # relative error of a central difference over these steps
 

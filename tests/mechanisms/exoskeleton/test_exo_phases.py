@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pinocchio
 import pytest
 
+from helpers import needs
 from helpers.exo_cases import A_FRAME, everything_acts
 from helpers.exo_golden import worst
 from helpers.native_mechanisms import TwoBalls
@@ -30,6 +30,7 @@ from mechfmu.mechanisms.exoskeleton.kinematics import link_points
 from mechfmu.simulation.engines import NAMES, engine, make_instance
 from mechfmu.simulation.instance import Instance
 
+pinocchio = needs.module("pinocchio")
 TOUCH_DOWN = [Event(EventKind.TOUCH_DOWN, foot).name for foot in (1, 2)]
 
 
