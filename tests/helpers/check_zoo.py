@@ -4,8 +4,6 @@ All have the same small library (tests/c/check_unit.c, compiled once), in which 
 placeholder, and the same model description with one passage replaced. docs/check.md lists the defects.
 """
 
-
-
 from __future__ import annotations
 
 import math

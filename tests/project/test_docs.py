@@ -72,7 +72,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("LinkChain.fmu", "MyModel.fmu"):
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
-    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'  # so that it can float
+    # so that it can float
+    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     (folder / "robot.urdf").write_text(robot.replace('<link name="stand"/>', f'<link name="stand">{stand}</link>'))
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
