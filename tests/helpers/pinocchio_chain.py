@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio
 
+from helpers import needs
 from helpers.chains import Case
+
+pinocchio = needs.module("pinocchio")
 
 
 def model_of(case: Case, driven_base: bool) -> Any:

@@ -1,6 +1,6 @@
 """The same trees in Pinocchio: composite joints where it has no single one.
 
-Its quaternions are x, y, z, w; spatial vectors linear first.
+Its quaternions are x, y, z, w, and its spatial vectors have the linear part first.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
+from helpers import needs
 from helpers.trees import matrix
 from mechfmu.multibody.tree import BodyTree, Joint
 
-_X, _Y, _Z = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ
-SEQUENCES = {
-    "universal": (_X, _Y),
-    "planar": (pin.JointModelPX, pin.JointModelPY, _Z),
-    "euler_zxz": (_Z, _X, _Z),
-    "cardan_xyz": (_X, _Y, _Z),
-    "cardan_zyx": (_Z, _Y, _X),
-    "spherical": (pin.JointModelSpherical,),
-    "free": (pin.JointModelTranslation, pin.JointModelSpherical),
+pin = needs.module("pinocchio")
+
+SEQUENCES = {  # the names of Pinocchio's simple joints
+    "universal": ("RX", "RY"),
+    "planar": ("PX", "PY", "RZ"),
+    "euler_zxz": ("RZ", "RX", "RZ"),
+    "cardan_xyz": ("RX", "RY", "RZ"),
+    "cardan_zyx": ("RZ", "RY", "RX"),
+    "spherical": ("Spherical",),
+    "free": ("Translation", "Spherical"),
 }
 
 
@@ -36,7 +37,7 @@ def _joint_model(joint: Joint) -> Any:
     if joint.kind == "cylindrical":
         parts = [pin.JointModelPrismaticUnaligned(axis), pin.JointModelRevoluteUnaligned(axis)]
     else:
-        parts = [part() for part in SEQUENCES[joint.kind]]
+        parts = [getattr(pin, f"JointModel{part}")() for part in SEQUENCES[joint.kind]]
     for part in parts:
         composite.addJoint(part)
     return composite

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from helpers import needs
 from helpers.fork_server import run
 from helpers.paths import BUILD_SCRIPTS, ROOT
 
+needs.package("nbclient", whole_file=True)  # gallery.py imports it
 sys.path.append(str(BUILD_SCRIPTS))
-from gallery import FIRST, benchmarks
+from gallery import FIRST, benchmarks  # noqa: E402
 
-from mechfmu.cli import main
-from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.cli import main  # noqa: E402
+from mechfmu.simulation.simulate import simulate_fmu  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from helpers.paths import BUILD_SCRIPTS
+from helpers.paths import BUILD_SCRIPTS, DOCS
 
 sys.path.append(str(BUILD_SCRIPTS))
-from import_graph import by_part, graph, modules
+from import_graph import by_part, graph, modules, svg
 
 ORDER = (
     "model", "check", "atomic_file", "multibody", "control", "mechanisms", "codegen", "simulation", "fmu", "view", "sweep", "cosim", "analysis",
@@ -55,3 +55,8 @@ def test_what_only_type_checkers_read_does_not_count() -> None:
     texts = modules()
     texts["simulation", "result"] += "\nif TYPE_CHECKING:\n    from ..cli import main\n"
     assert not backward(by_part(graph(texts)))
+
+
+def test_the_picture_in_the_documentation_is_up_to_date() -> None:
+    drawn = (DOCS / "imports.svg").read_text(encoding="utf-8")
+    assert drawn == svg(by_part(graph(modules()))), "draw it again: python3 build_scripts/import_graph.py docs/imports.svg"

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from helpers import needs
 from helpers.paths import DOCS, TESTS
 from helpers.robot_files import EXAMPLE, ROBOT
 from helpers.tolerances import GOLDEN, OTHER_CODE
@@ -174,6 +175,7 @@ def test_names_are_made_legal_and_stay_unique() -> None:
 
 
 def robots() -> Path:
+    needs.package("example_robot_data")
     return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
 
 
@@ -194,7 +196,7 @@ class Pinocchio:
     """
 
     def __init__(self, text: str, tree: BodyTree):
-        self.pin = pytest.importorskip("pinocchio")
+        self.pin = needs.module("pinocchio")
         text = (
             text.replace("oops", "1").replace("nonsense", "1").replace('"x y z"', '"1 1 1"')
         )  # it reads what we ignore

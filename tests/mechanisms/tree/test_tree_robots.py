@@ -13,9 +13,9 @@ from importlib.metadata import files
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
+from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
 from helpers.tolerances import ROBOTS
@@ -24,6 +24,7 @@ from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
 
 pytest_plugins = ["helpers.tree_fixtures"]
+pin = needs.module("pinocchio")
 
 WHERE = {"ur5": ("ur5_robot.urdf", "fixed"), "panda": ("panda.urdf", "fixed"), "solo12": ("solo12.urdf", "free")}
 STATES = 3
@@ -31,6 +32,7 @@ STATES = 3
 
 def file_of(robot: str) -> Path:
     """In the installed package of robot descriptions."""
+    needs.package("example_robot_data")
     listed = files("example-robot-data")
     assert listed is not None
     (found,) = [f for f in listed if f.name == WHERE[robot][0]]
