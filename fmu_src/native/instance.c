@@ -18,7 +18,7 @@ static const double HYSTERESIS = 1e-11;
 /* Violation of the constraints, in units of the tolerance, at which an event is requested from the host. The rates
  * stabilize the constraints anyway; a projection restarts the host's solver, and with a smaller limit results were
  * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
-static const double PROJECTION = 100;
+static const double PROJECTION_LIMIT = 100;
 
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
@@ -295,7 +295,7 @@ static int violates_constraints(Instance *self, const double *x, const double *d
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
     for (size_t i = 0; i < model.nx; i++)
-        if (fabs(self->x_dot[i] - x[i]) > PROJECTION * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
+        if (fabs(self->x_dot[i] - x[i]) > PROJECTION_LIMIT * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
     return 0;
 }
 
