@@ -1,14 +1,11 @@
 #include "instance.h"
 
+#include "event_limits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
-
-/* Evaluations of the equations within one communication step, as in integration.py: some ten seconds for the largest
- * mechanisms. */
-#define EVALUATION_LIMIT 200000
 #define TEXT(number) #number
 #define DIGITS(number) TEXT(number)
 static const char TOO_LONG[] = DIGITS(EVALUATION_LIMIT) " evaluations of the equations were not enough: use a smaller "
@@ -22,8 +19,6 @@ static const double HYSTERESIS = 1e-11;
  * stabilize the constraints anyway; a projection restarts the host's solver, and with a smaller limit results were
  * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
 static const double PROJECTION_LIMIT = 100;
-
-static const double MIN_TOLERANCE = 1e-13; /* that the solver can meet */
 
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 

@@ -16,9 +16,10 @@ import fmpy.validation
 import numpy as np
 import pytest
 
-from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, tool, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, zig
 from helpers.native_fmi import ALL_FUNCTIONS, MODEL_EXCHANGE, Fmu
 from helpers.native_formats import Library, read_elf, read_mach_o, read_pe
+from helpers.needs import tool
 from helpers.tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
 from mechfmu import LinkChain
 from mechfmu.codegen.compiler import PLATFORMS, host_platform

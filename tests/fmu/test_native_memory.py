@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.native_build import C, Native, extra, run, tool, zig
+from helpers.native_build import C, Native, extra, run, zig
 from helpers.native_fmi import MODEL_EXCHANGE, Fmu
 from helpers.native_mechanisms import Driven, TwoBalls, Wheel
+from helpers.needs import tool
 from helpers.tolerances import MEMORY_PER_INSTANCE
 from mechfmu import LinkChain
 from mechfmu.model import Mechanism

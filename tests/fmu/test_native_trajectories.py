@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from helpers import needs
 from helpers.native_build import Native, run
 from helpers.native_fmi import MODEL_EXCHANGE, Component, Fmu
 from helpers.paths import TESTS
@@ -122,6 +123,7 @@ def test_fmpy(native: Native, tmp_path: Path, kind: str, angle: float, rate: flo
 @pytest.mark.parametrize("name", ("libcosim", "ecos"))
 def test_other_masters(native: Native, tmp_path: Path, name: str, co_simulation: np.ndarray) -> None:
     """They do not set a tolerance, so the FMU's parameter is set to the same value."""
+    needs.master(name)
     job = dict(start={"solver.relative_tolerance": TIGHT}, step=STEP, count=COUNT, outputs=ANGLES + RATES)
     done = run(
         [sys.executable, TESTS / "helpers" / "other_hosts.py", name, native.fmu(LinkChain(links=10)), json.dumps(job)],

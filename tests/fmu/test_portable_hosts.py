@@ -9,11 +9,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbclient
-import nbformat
 import numpy as np
 import pytest
 
+from helpers import needs
 from helpers.build import Build
 from helpers.fmu_client import Host
 from helpers.native_build import FMI, C, Native, zig
@@ -21,6 +20,7 @@ from helpers.slave_cases import Portable
 from mechfmu.mechanisms import names
 
 pytest_plugins = ["helpers.slave_fixtures", "helpers.native_fixtures"]
+nbclient, nbformat = needs.module("nbclient"), needs.module("nbformat")
 
 SIMULATE = "import sys, json, fmpy; sys.modules['mechfmu'] = None\n"
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from helpers.native_build import FMI, C, Native, run, tool, zig
+from helpers.native_build import FMI, C, Native, run, zig
 from helpers.native_fmi import ALL_FUNCTIONS
 from helpers.native_formats import read_elf, read_mach_o, read_pe
+from helpers.needs import tool
 from helpers.slave_cases import Portable
 from mechfmu.codegen.compiler import PLATFORMS
 from mechfmu.codegen.sources import c_sources, fmu_source
-from mechfmu.fmu.portable import SOURCES, library
+from mechfmu.fmu.portable_library import SOURCES, library
 
 pytest_plugins = ["helpers.slave_fixtures", "helpers.native_fixtures"]
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="the tools of Linux")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,8 +10,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
+from helpers.needs import tool
 from helpers.paths import TESTS
 from mechfmu import mechanisms
 from mechfmu.codegen.compiler import PLATFORMS, host_platform
@@ -24,27 +22,6 @@ C = TESTS / "c"
 RUNTIME = fmu_source("native")
 FMI = fmu_source("fmi")
 LOCK_TIMEOUT = 900  # s: another worker may be compiling for Windows with an empty cache
-
-HOW_TO_INSTALL = {
-    "gcc": "apt-get install gcc",
-    "valgrind": "apt-get install valgrind libc6-dbg",
-    "wine": "apt-get install --no-install-recommends wine wine64",
-    "cmake": "apt-get install cmake make",
-    "chromium": "apt-get install chromium",
-    "chromedriver": "apt-get install chromium-driver",
-    "ffmpeg": "apt-get install ffmpeg",
-    "ffprobe": "apt-get install ffmpeg",
-}
-
-
-def tool(name: str) -> str:
-    """Return the path of a program. Where it is missing, skip the test with instructions; with CI set, fail."""
-    found = shutil.which(name)
-    if not found:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(
-            f"{name} is missing, so this is not tested here: {HOW_TO_INSTALL[name]}"
-        )
-    return found
 
 
 def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:

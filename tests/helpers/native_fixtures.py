@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from helpers.native_build import Native, run, tool
+from helpers.native_build import Native, run
+from helpers.needs import tool
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-"""Mechanisms with features that the link chain does not have.
+"""Mechanisms with features that the link chain lacks.
 
-Time in the equations, several guards, constraints, all types of variables, requirements.
+Time in the equations, several events, constraints, all types of variables, requirements with texts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILES = TESTS / "extra_mechanisms" / "bouncing_ball"  # about.html and icon.png,
 
 
 class TwoBalls(Mechanism):
-    """Two balls over one floor, each with a guard of its own; they do not meet."""
+    """Two balls over one floor, each with its own event; they do not collide."""
 
     key = "two_balls"
     title = "Two balls that bounce on the floor"
@@ -73,7 +73,7 @@ class TwoBalls(Mechanism):
 
 
 class Driven(Mechanism):
-    """A mass on a spring, driven by a function of time and by an input through a gear; an event marks it as fast."""
+    """A mass on a spring, driven by time and by an input through a gear; an event records that it has become fast."""
 
     key = "driven"
     title = "A driven oscillator"
@@ -129,7 +129,7 @@ class Driven(Mechanism):
 
 
 class Wheel(Mechanism):
-    """A point on the unit circle in two coordinates; its rates drift off the circle, the projection corrects that."""
+    """A point on the unit circle in two coordinates; its equations drift off the circle, the projection returns it."""
 
     key = "wheel"
     title = "A point on a circle"
@@ -164,7 +164,7 @@ class Wheel(Mechanism):
 
 
 class Watched(Mechanism):
-    """A point with a constant speed; at 1 m there is a warning, at 2 m the simulation ends."""
+    """A point that moves at constant speed; a warning at 1 m, an error at 2 m."""
 
     key = "watched"
     title = "A point on a line with an end"
@@ -198,7 +198,7 @@ class Watched(Mechanism):
 
 
 class Flicker(Watched):
-    """A switch that one guard turns on at 1 s and another turns off at once, without end (chattering)."""
+    """A switch that one event turns on at 1 s, and another turns off again at once, endlessly."""
 
     key = "flicker"
     title = "A switch that flickers"

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from helpers import needs
 from helpers.fork_server import run
 from helpers.paths import BUILD_SCRIPTS, ROOT
 
+needs.package("nbclient", whole_file=True)  # gallery.py imports it
 sys.path.append(str(BUILD_SCRIPTS))
-from gallery import FIRST, benchmarks
+from gallery import FIRST, benchmarks  # noqa: E402
 
-from mechfmu.cli import main
-from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.cli import main  # noqa: E402
+from mechfmu.simulation.simulate import simulate_fmu  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)]
@@ -70,7 +72,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("LinkChain.fmu", "MyModel.fmu"):
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
-    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'  # so that it can float
+    # so that it can float
+    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     (folder / "robot.urdf").write_text(robot.replace('<link name="stand"/>', f'<link name="stand">{stand}</link>'))
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return folder

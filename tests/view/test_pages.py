@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import rgb_to_hsv, to_rgb
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.support.ui import Select
 
+from helpers import needs
 from helpers.look_browser import Browser
 from helpers.look_cases import chain, crane
 from mechfmu.fmu.documentation import index_html
 from mechfmu.mechanisms import make, names
 from mechfmu.simulation.result import Result
+
+actions = needs.module("selenium.webdriver.common.action_chains")
+widgets = needs.module("selenium.webdriver.support.ui")
 
 BLUE, GREEN, RED, PURPLE, ORANGE = (
     "#1769aa",
@@ -86,7 +88,7 @@ class Page:
         self.settle(int(frame))
 
     def select(self, name: str, text: str) -> None:
-        self.change(lambda: Select(self.browser.find(f"#{name}")).select_by_visible_text(text))
+        self.change(lambda: widgets.Select(self.browser.find(f"#{name}")).select_by_visible_text(text))
 
     def trace(self, name: str) -> np.ndarray:
         """The points of a part of the drawing, NaN where there is none."""
@@ -167,7 +169,9 @@ def test_loads_without_errors_and_without_the_network(page: Page) -> None:
 def test_plays_and_pauses(page: Page) -> None:
     play = page.browser.find("#play")
     assert page.time == 0.0 and play.get_attribute("aria-label") == "play"
-    Select(page.browser.find("#speed")).select_by_visible_text("0.1 ×")  # far from the end, however slow the browser is
+    widgets.Select(page.browser.find("#speed")).select_by_visible_text(
+        "0.1 ×"
+    )  # far from the end, however slow the browser is
     play.click()
     page.browser.wait(lambda: page.time > 0.05, "it does not play")
     assert play.get_attribute("aria-label") == "pause"
@@ -190,7 +194,7 @@ def test_the_picture_shows_the_mechanism_moving(page: Page) -> None:
 
 def test_scrubbing_shows_the_values_of_that_moment(page: Page) -> None:
     """By a click on the slider, as a person does it: the middle of the slider is the middle of the time."""
-    ActionChains(page.browser.driver).move_to_element(page.browser.find("#scrub")).click().perform()
+    actions.ActionChains(page.browser.driver).move_to_element(page.browser.find("#scrub")).click().perform()
     page.browser.wait(lambda: abs(page.time - 1.0) < 0.02, f"the slider's middle is {page.time}")
     frame = page.frame_at(page.time)
     page.settle(frame)
@@ -265,7 +269,7 @@ def test_fits_the_window(page: Page, width: int) -> None:
 @pytest.mark.parametrize("speed", ["0.1", "0.5"])
 def test_speed(flat: Page, speed: str) -> None:
     """Over many frames of the browser, time advances `speed` times as fast as its clock."""
-    Select(flat.browser.find("#speed")).select_by_value(speed)
+    widgets.Select(flat.browser.find("#speed")).select_by_value(speed)
     flat.browser.find("#play").click()
     now, t = flat.browser.driver.execute_async_script("""
         const done = arguments[0], now = [], t = [];
@@ -330,7 +334,7 @@ def test_space_plays_and_a_click_in_a_plot_seeks(flat: Page) -> None:
     flat.browser.wait(lambda: flat.time > 0.1, "space does not play")
     flat.browser.find("body").send_keys(" ")
     plots = flat.browser.find("#plots")
-    ActionChains(flat.browser.driver).move_to_element_with_offset(
+    actions.ActionChains(flat.browser.driver).move_to_element_with_offset(
         plots, plots.size["width"] // 4, -plots.size["height"] // 4
     ).pause(0.3).click().perform()
     flat.browser.wait(lambda: flat.time > 1.2, f"the click did not seek, t = {flat.time}")
@@ -406,7 +410,9 @@ def test_the_view_can_be_turned_while_it_plays(round_: Page) -> None:
     round_.browser.find("#play").click()
     round_.browser.wait(lambda: round_.time > 0.1, "it does not play")
     hand = (
-        ActionChains(round_.browser.driver, duration=50).move_to_element(round_.browser.find("#stage")).click_and_hold()
+        actions.ActionChains(round_.browser.driver, duration=50)
+        .move_to_element(round_.browser.find("#stage"))
+        .click_and_hold()
     )
     for _ in range(3):
         hand = hand.move_by_offset(30, 8).pause(0.1)
