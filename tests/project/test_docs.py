@@ -33,7 +33,6 @@ ELSEWHERE = {
     "pip install": "likewise",
     ".venv/bin/": "the tools of test_style.py, and mechfmu under another path",
     "cp -r examples": "would change the project",
-    "mechfmu bench": "a measurement",
     "dask ": "test_sweep.py starts a scheduler and workers",
     "OMSimulator": "is downloaded from elsewhere",
     "eval": "test_new.py asks for completions",
@@ -97,7 +96,7 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
             reader([script.name], folder)
         elif language == "sh":
             for command in commands(text):
-                if command.startswith("mechfmu ") and not command.startswith("mechfmu bench"):
+                if command.startswith("mechfmu "):
                     words = shlex.split(command)[1:]
                     files = [
                         name
