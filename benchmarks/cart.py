@@ -1,7 +1,8 @@
 """Speed of the wheeled cart:   python benchmarks/cart.py [--seconds S]
 
-Three native FMUs (plant, controller, scenario) in closed loop with a step of 10 ms: in the embedded master, with the share of the time spent outside the FMUs,
-and in libcosim beside it. Then one evaluation of the equations: engines, and the guidance field for many scenarios at a time. One run, one thread.
+Three native FMUs (plant, controller, scenario) in closed loop with a step of 10 ms: in the embedded master, with the
+share of the time spent outside the FMUs, and in libcosim beside it. Then one evaluation of the equations: engines, and
+the guidance field for many scenarios at a time. One run, one thread.
 """
 
 from __future__ import annotations

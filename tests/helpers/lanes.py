@@ -1,7 +1,7 @@
 """Which tests the quick lane leaves out, and why.
 
 `build_scripts/test.py --quick` runs every test without the marker `slow`. A test gets the marker by a decorator of its
-own, by one of the fixtures below, by being a test of Python FMUs that runs for native ones as well, or by the tables here.
+own, by one of the fixtures below, by running for Python FMUs what runs for native ones as well, or by the tables here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FULL_LANE_ONLY = {
     "codegen/test_c_code.py::test_made_up_graphs_against_casadi": "hundreds of graphs, compiled",
     "codegen/test_c_code.py::test_made_up_programs_instruction_by_instruction": "hundreds of programs, compiled",
     "codegen/test_repeated_blocks.py::test_a_large_tree_is_made_of_calls_and_agrees": "compiles 200 bodies",
-    "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "a long run",
+    "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "long",
     "cosim/test_cosim.py::test_python_fmus_take_part": "several Python processes",
     "cosim/test_cosim.py::test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters": "builds every system",
     "fmu/test_fmu_side_by_side.py": "builds several versions of FMUs",
@@ -54,11 +54,11 @@ FULL_LANE_ONLY = {
     "mechanisms/exoskeleton/test_exo_golden.py::test_standing": "compiles, and a long run",
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": "builds FMUs of its own",
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": "builds FMUs of its own",
-    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "compiles a large tree",
+    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
-    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long runs",
+    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long",
     "mechanisms/walking_controller/test_walking.py::test_it_recovers_from_a_push": "long runs",
     "mechanisms/walking_controller/test_walking.py::test_the_example": "a whole example",
     "mechanisms/wheeled_cart/test_cart_figure.py": "whole examples",

@@ -28,7 +28,7 @@ TYPED = [page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text
 
 # what is typed but not run here, and why
 ELSEWHERE = {
-    "python3 build_scripts/": "the two commands of the project: CI itself is the second, and both are tried in fresh clones",
+    "python3 build_scripts/": "the two commands of the project: CI is the second",
     "python3 -m pip install": "the environment of the tests was made with it",
     "pip install": "likewise",
     ".venv/bin/": "the tools of test_style.py, and mechfmu under another path",
@@ -71,7 +71,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("LinkChain.fmu", "MyModel.fmu"):
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
-    stand = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'  # so that it can float
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'  # so that the robot can float
+    stand = f'<inertial><mass value="9"/>{inertia}</inertial>'
     (folder / "robot.urdf").write_text(robot.replace('<link name="stand"/>', f'<link name="stand">{stand}</link>'))
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
