@@ -1,19 +1,21 @@
 """Speed of the wheeled cart:   python benchmarks/cart.py [--seconds S]
 
 Three native FMUs (plant, controller, scenario) in closed loop with a step of 10 ms: in the embedded master, with the
-share of the time spent outside the FMUs, and in libcosim beside it. Then one evaluation of the equations: engines, and
-the guidance field for many scenarios at a time. One run, one thread.
+share of the time spent outside the FMUs, and in libcosim. Then one evaluation of the equations: engines, and the
+guidance field for many scenarios at a time. One run, one thread.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -21,12 +23,13 @@ from rich.table import Table
 
 from mechfmu import CartController, Scenario, WheeledCart
 from mechfmu.control.guidance import Guidance, Obstacle, Target, safe_field
-from mechfmu.cosim import master as cosim
+from mechfmu.cosim.master import started
 from mechfmu.cosim.system import System, joined
 from mechfmu.fmu.build import build
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET
 from mechfmu.model import Mechanism, UserError
 from mechfmu.simulation.engines import engine
+from mechfmu.simulation.slaves import LocalSlave
 
 STEP, PROMISED = 0.01, 50.0
 console = Console(highlight=False)
@@ -48,41 +51,42 @@ def figure2(folder: Path, seconds: float) -> System:
     )
 
 
-class Inside:
+class FmuTimer:
     """Counts the time spent in FMU functions: doStep, get and set, of all FMUs of the embedded master."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def watch(self, slave: cosim.Slave) -> None:
-        for name in ("fmi2DoStep", "fmi2GetReal", "fmi2SetReal"):
-            setattr(slave.fmu, name, self.timed(getattr(slave.fmu, name)))
-
-    def timed(self, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object) -> object:
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
             before = time.perf_counter()
             try:
-                return function(*arguments)
+                return function(*arguments, **named)
             finally:
                 self.seconds += time.perf_counter() - before
 
         return call
 
+    def installed(self) -> Any:
+        """A context in which new slaves are timed."""
+        reader, writer = LocalSlave.reader, LocalSlave.writer
+        return patch.multiple(
+            LocalSlave,
+            step=self.timed(LocalSlave.step),
+            reader=lambda *arguments: self.timed(reader(*arguments)),
+            writer=lambda *arguments: self.timed(writer(*arguments)),
+        )
+
 
 def embedded(system: System, watched: bool) -> tuple[float, float, np.ndarray]:
     """Seconds of the steps (not of loading), seconds inside the FMUs, and the last position."""
-    inside = Inside()
-    with cosim.Master(system, io.StringIO()) as master:
-        if watched:
-            for slave in master.slaves.values():
-                inside.watch(slave)
+    timer = FmuTimer()
+    with timer.installed() if watched else nullcontext(), started(system, False, {}) as master:
+        timer.seconds = 0.0
         before = time.perf_counter()
-        result = master.fixed(lambda t: None)
-        return (
-            time.perf_counter() - before,
-            inside.seconds,
-            np.array([result["cart.pose.x"][-1], result["cart.pose.y"][-1]]),
-        )
+        result, _ = master.fixed_steps(lambda t: None, can_roll_back=False)
+        seconds = time.perf_counter() - before
+    return seconds, timer.seconds, np.array([result["cart.pose.x"][-1], result["cart.pose.y"][-1]])
 
 
 def evaluation(mechanism: Mechanism, name: str) -> float:
@@ -125,7 +129,7 @@ def main() -> int:
         table.add_row("embedded master, all outputs recorded", f"{seconds / plain:.0f}", "1.00")
         try:
             before = time.perf_counter()
-            other = cosim.simulate_system(system, master="libcosim")
+            other = system.simulate(master="libcosim")
             took = time.perf_counter() - before
             gap = np.hypot(other["cart.pose.x"][-1] - end[0], other["cart.pose.y"][-1] - end[1])
             table.add_row(

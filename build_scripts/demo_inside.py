@@ -31,8 +31,9 @@ from mechfmu.cosim.builtin import build_builtin
 from mechfmu.fmu.build import KINDS, build
 from mechfmu.mechanisms import make, names
 from mechfmu.model import Mechanism, UserError
+from mechfmu.simulation.description import read_description
 from mechfmu.simulation.result import Result
-from mechfmu.simulation.simulate import read_description, simulate_fmu
+from mechfmu.simulation.simulate import simulate_fmu
 
 OUT = Path("out")
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,7 @@
     ------+---------[ cart ]--> F        s    position of the cart, to the right
                        o                 q    angle of the rod from hanging straight down, counter-clockwise
                         \\                lc   hinge to mass centre
-                         * COM           M    mass of the cart;  m, J  mass of the rod and its inertia about the mass centre
+                         * COM           M    mass of the cart;  m, J  mass and central inertia of the rod
                           \\
 
 The mass centre is at (s + lc sin q, -lc cos q). With that, Lagrange's equations are

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers import needs
+from helpers.tolerances import ARITHMETIC
 from mechfmu import LinkChain
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
@@ -43,7 +44,7 @@ def environment(chain: Path, **changes: Any) -> FmuEnv:
 @pytest.mark.filterwarnings("ignore:.*we recommend using a symmetric and normalized space")  # torques keep their units
 @pytest.mark.filterwarnings("ignore:.*not having a spec")  # made directly, not by gymnasium.make
 @pytest.mark.filterwarnings("ignore:.*precision lowered")
-def test_gymnasiums_own_checker(chain: Path) -> None:
+def test_the_checker_of_gymnasium(chain: Path) -> None:
     env = environment(chain)
     check_env(env, skip_render_check=True)
     env.close()
@@ -64,18 +65,15 @@ def test_an_episode_is_a_run_of_the_fmu(chain: Path) -> None:
     assert over == [False] * 24 + [True] and told["time"] == pytest.approx(0.5)
     held = {f"joint[{k + 1}].torque": (lambda t, k=k: torques[min(round(t / 0.02), 24), k]) for k in range(2)}
     same = LinkChain(links=2).simulate(stop=0.5, step=0.02, start=info["start"], inputs=held, engine="c")
-    assert np.allclose(np.array(rows), np.array([same[name] for name in SEEN]).T, rtol=1e-12, atol=1e-12)
+    assert np.allclose(np.array(rows), np.array([same[name] for name in SEEN]).T, rtol=ARITHMETIC, atol=ARITHMETIC)
     env.close()
 
 
 def test_starts_are_drawn_anew_and_follow_the_seed(chain: Path) -> None:
     env = environment(chain)
     first, again, other = env.reset(seed=1)[1]["start"], env.reset(seed=1)[1]["start"], env.reset()[1]["start"]
-    assert (
-        first == again != other
-        and all(-1 <= s["joint[1].angle_start"] <= 1 for s in (first, other))
-        and first["gravity"] == 1.62
-    )
+    assert first == again != other and first["gravity"] == 1.62
+    assert all(-1 <= s["joint[1].angle_start"] <= 1 for s in (first, other))
     env.close()
 
 
@@ -96,20 +94,15 @@ def test_an_episode_ends_when_the_task_is_over_or_the_fmu_fails(chain: Path) -> 
     env.close()
 
 
-def test_an_episode_can_be_looked_at(chain: Path, tmp_path: Path) -> None:
+def test_a_recorded_episode_can_be_animated(chain: Path, tmp_path: Path) -> None:
     env = environment(chain, record=True)
     _, info = env.reset(seed=1)
     seen = [env.step(np.array([1.0, -1.0]))[0] for _ in range(5)]
     episode = env.episode()
-    assert (
-        len(episode.t) == 6
-        and np.array_equal(episode["joint[1].angle"][1:], np.array(seen)[:, 0])
-        and set(episode.inputs["joint[1].torque"][1:]) == {1.0}
-    )
-    assert (
-        episode.constants["gravity"] == 1.62
-        and episode.constants["joint[1].angle_start"] == info["start"]["joint[1].angle_start"]
-    )
+    assert len(episode.t) == 6 and np.array_equal(episode["joint[1].angle"][1:], np.array(seen)[:, 0])
+    assert set(episode.inputs["joint[1].torque"][1:]) == {1.0}
+    assert episode.constants["gravity"] == 1.62
+    assert episode.constants["joint[1].angle_start"] == info["start"]["joint[1].angle_start"]
     assert episode.animate(tmp_path / "episode.html").stat().st_size > 10_000
     env.close()
     with pytest.raises(UserError, match="record=True"):
@@ -117,7 +110,7 @@ def test_an_episode_can_be_looked_at(chain: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("action", (["a", "b"], [1.0], [np.nan, 0.0]), ids=str)
-def test_an_action_that_is_none(chain: Path, action: Any) -> None:
+def test_an_invalid_action(chain: Path, action: Any) -> None:
     env = environment(chain)
     env.reset(seed=0)
     with pytest.raises(UserError, match="must be 2 finite numbers"):
@@ -129,7 +122,7 @@ def test_an_action_that_is_none(chain: Path, action: Any) -> None:
     ("changes", "message"),
     (
         (dict(actions={"joint[1].torqe": (-1, 1)}), "did you mean joint"),
-        (dict(actions={"gravity": (-1, 1)}), "gravity cannot be an action: it is no Real input"),
+        (dict(actions={"gravity": (-1, 1)}), "gravity cannot be an action: it is not a Real input"),
         (dict(actions={"joint[1].torque": (1, -1)}), "the lower one first"),
         (dict(actions={"joint[1].torque": (-np.inf, 1)}), "two finite numbers"),
         (dict(observations=["gravity"]), "cannot be an observation"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.tolerances import QUATERNION_MODE, REGULATED_ANGLE, REGULATED_TORQUE, RICCATI
 from mechfmu import Exoskeleton, LinkChain, SphericalArm, WheeledCart
 from mechfmu.analysis.linear import Linear, linearize, start_at, trim
 from mechfmu.analysis.lqr import StateFeedback, lqr_controller
@@ -43,13 +44,12 @@ def test_the_gains_of_a_double_integrator(as_matrix: bool) -> None:
     """J x'' = u with the cost q x^2 + r u^2: K = (sqrt(q/r), sqrt(2 J sqrt(q/r)))."""
     q, r = 9.0, 0.25
     one = floating_rod().select(inputs=["joint[1].torque"])
-    law = (
-        one.lqr(np.diag([q, 0.0]), [[r]])
-        if as_matrix
-        else floating_rod().lqr({"joint[1].angle": q}, {"joint[1].torque": r})
-    )
+    if as_matrix:
+        law = one.lqr(np.diag([q, 0.0]), [[r]])
+    else:
+        law = floating_rod().lqr({"joint[1].angle": q}, {"joint[1].torque": r})
     stiffness = np.sqrt(q / r)
-    assert law.K[0] == pytest.approx([stiffness, np.sqrt(2 * INERTIA * stiffness)], rel=1e-10)
+    assert law.K[0] == pytest.approx([stiffness, np.sqrt(2 * INERTIA * stiffness)], rel=RICCATI)
     assert law.inputs == ("joint[1].torque",) and law.states == ("joint[1].angle", "joint[1].rate")
 
 
@@ -59,17 +59,15 @@ def test_the_law_is_a_controller_by_name() -> None:
     (carry,) = law.u0
     assert carry == pytest.approx(10.0 * 9.81 * 0.5 * np.cos(0.5))
     assert law(0.0, {"joint[1].angle": 0.5, "joint[1].rate": 0.0}) == {"joint[1].torque": pytest.approx(carry)}
-    assert law(0.0, {"joint[1].angle": 0.7, "joint[1].rate": 0.1})["joint[1].torque"] == pytest.approx(
-        carry - law.K[0] @ [0.2, 0.1]
-    )
+    moved = law(0.0, {"joint[1].angle": 0.7, "joint[1].rate": 0.1})
+    assert moved["joint[1].torque"] == pytest.approx(carry - law.K[0] @ [0.2, 0.1])
     swung = ROD.simulate(stop=8.0, start={"joint[1].angle_start": 0.9}, controller=law, period=0.01)
-    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=1e-4) and swung.inputs["joint[1].torque"][
-        -1
-    ] == pytest.approx(carry, abs=1e-2)
+    assert swung["joint[1].angle"][-1] == pytest.approx(0.5, abs=REGULATED_ANGLE)
+    assert swung.inputs["joint[1].torque"][-1] == pytest.approx(carry, abs=REGULATED_TORQUE)
 
 
 def cost(law: StateFeedback, period: float, q: float, r: float) -> float:
-    """What a run costs, from the simulation alone."""
+    """The cost of a run, from the simulation alone."""
     start = {"gravity": 0.0, "joint[1].angle_start": 1.0}
     result = simulate_mechanism(
         ROD, stop=12.0, step=period / 10, start=start, controller=law, period=period, engine="c"
@@ -80,22 +78,20 @@ def cost(law: StateFeedback, period: float, q: float, r: float) -> float:
 
 
 def test_a_sampled_law_is_the_best_of_its_period() -> None:
-    """At a period of half a second: it costs less than its neighbours, and than the law for all times; as the period shrinks it becomes that law."""
+    """At a period of 0.5 s it costs less than its neighbours and than the continuous law, to which it tends."""
     q, r, period = 9.0, 0.25, 0.5
     Q, R = {"joint[1].angle": q}, {"joint[1].torque": r}
-    best, at_all_times = floating_rod().lqr(Q, R, period), floating_rod().lqr(Q, R)
+    best, continuous = floating_rod().lqr(Q, R, period), floating_rod().lqr(Q, R)
     least = cost(best, period, q, r)
     neighbours = [replace(best, K=best.K * np.array(by)) for by in ((1.03, 1), (0.97, 1), (1, 1.03), (1, 0.97))]
-    assert (
-        all(cost(law, period, q, r) > least * (1 + 1e-5) for law in neighbours)
-        and cost(at_all_times, period, q, r) > 1.01 * least
-    )
-    errors = [np.abs(floating_rod().lqr(Q, R, h).K / at_all_times.K - 1).max() for h in (1e-3, 1e-4)]
+    assert all(cost(law, period, q, r) > least * (1 + 1e-5) for law in neighbours)
+    assert cost(continuous, period, q, r) > 1.01 * least
+    errors = [np.abs(floating_rod().lqr(Q, R, h).K / continuous.K - 1).max() for h in (1e-3, 1e-4)]
     assert errors[1] < 1e-3 and errors[0] / errors[1] == pytest.approx(10.0, rel=0.05)
 
 
 def test_three_rods_stand_with_a_sampled_law_where_the_other_is_too_fast() -> None:
-    """Modes of 227 1/s are too fast for a period of 0.01 s: the gains must know of it."""
+    """Modes of 227 1/s are too fast for a period of 0.01 s: the gains must allow for it."""
     chain, model = LinkChain(links=3), upright()
     R = dict.fromkeys(MOTORS, 0.1)
     start = start_at(chain, model.point) | {"joint[3].rate_start": -1.0}
@@ -134,9 +130,8 @@ def test_quaternions_need_no_control() -> None:
     model = linearize(arm, point=trim(arm))
     law = model.lqr(np.eye(len(model.states)), {name: 1.0 for name in model.inputs if "torque" in name})
     closed = np.linalg.eigvals(model.A - model.select(inputs=law.inputs).B @ law.K)
-    assert closed.real.max() < -0.1 and np.sum(np.abs(closed + 20.0) < 1e-6) == 2, (
-        "one mode per quaternion stays what it was"
-    )
+    assert closed.real.max() < -0.1
+    assert np.sum(np.abs(closed + 20.0) < QUATERNION_MODE) == 2, "one mode per quaternion is unchanged"
 
 
 def refused(message: str) -> Any:
@@ -145,26 +140,58 @@ def refused(message: str) -> Any:
 
 Q6, R6 = np.eye(6), np.eye(6)
 WEIGHTS: dict[str, tuple[Any, Any, str]] = {
-    "state": ({"joint[1].angel": 1.0}, {MOTORS[0]: 1.0}, r"Q: the linear system has no state joint\[1\]\.angel; did you mean joint\[1\]\.angle\?"),
-    "input": (Q6, {"joint[1].torqe": 1.0}, r"R: the linear system has no input joint\[1\]\.torqe; did you mean joint\[1\]\.torque\?"),
+    "state": (
+        {"joint[1].angel": 1.0},
+        {MOTORS[0]: 1.0},
+        r"Q: the linear system has no state joint\[1\]\.angel; did you mean joint\[1\]\.angle\?",
+    ),
+    "input": (
+        Q6,
+        {"joint[1].torqe": 1.0},
+        r"R: the linear system has no input joint\[1\]\.torqe; did you mean joint\[1\]\.torque\?",
+    ),
     "no input": (Q6, {}, "LQR needs at least one input: give R the weights of those that it may use"),
-    "negative": ({"joint[1].angle": -1.0}, {MOTORS[0]: 1.0}, r"Q: the weight of joint\[1\]\.angle is -1: must not be negative"),
+    "negative": (
+        {"joint[1].angle": -1.0},
+        {MOTORS[0]: 1.0},
+        r"Q: the weight of joint\[1\]\.angle is -1: must not be negative",
+    ),
     "zero": (Q6, {MOTORS[1]: 0}, r"R: the weight of joint\[2\]\.torque is 0: must be greater than 0"),
     "nan": (Q6, {MOTORS[1]: float("nan")}, r"R: the weight of joint\[2\]\.torque is nan: must be a finite number"),
     "text": (Q6, {MOTORS[1]: "1"}, r"R: the weight of joint\[2\]\.torque is '1': must be a finite number"),
-    "shape": (np.eye(5), R6, r"Q has the shape \(5, 5\): must be \(6, 6\), for joint\[1\]\.angle, .*; or a dict of weights by name"),
+    "shape": (
+        np.eye(5),
+        R6,
+        r"Q has the shape \(5, 5\): must be \(6, 6\), for joint\[1\]\.angle, .*; or a dict of weights by name",
+    ),
     "no matrix": ("abc", R6, "Q: must be a matrix of numbers, or a dict of weights by name"),
-    "infinite": (Q6, np.diag([1, 1, 1, 1, np.inf, 1]), r"R: the weight of tip\.force_y and tip\.force_y is inf: must be finite"),
+    "infinite": (
+        Q6,
+        np.diag([1, 1, 1, 1, np.inf, 1]),
+        r"R: the weight of tip\.force_y and tip\.force_y is inf: must be finite",
+    ),
     "skew": (Q6 + np.eye(6, k=1), R6, r"Q is not symmetric: 1 and 0 for joint\[1\]\.angle and joint\[2\]\.angle"),
-    "indefinite": (np.diag([1, 1, 1, 1, -2, 1]), R6, r"Q has the eigenvalue -2, mostly of joint\[2\]\.rate: it must not be negative"),
-    "singular": (Q6, np.diag([1, 1, 1, 1, 1, 0]), r"R has the eigenvalue 0, mostly of tip\.moment: it must be greater than 0"),
-    "unreached": (Q6, {"tip.force_y": 1.0},
-                  r"joint\[\d\]\.\w+ cannot be controlled: the mode at 17\.8 1/s, in which it moves, does not decay and is out of reach of tip\.force_y"),
-}  # fmt: skip
+    "indefinite": (
+        np.diag([1, 1, 1, 1, -2, 1]),
+        R6,
+        r"Q has the eigenvalue -2, mostly of joint\[2\]\.rate: it must not be negative",
+    ),
+    "singular": (
+        Q6,
+        np.diag([1, 1, 1, 1, 1, 0]),
+        r"R has the eigenvalue 0, mostly of tip\.moment: it must be greater than 0",
+    ),
+    "unreached": (
+        Q6,
+        {"tip.force_y": 1.0},
+        r"joint\[\d\]\.\w+ cannot be controlled: the mode at 17\.8 1/s, in which it moves, "
+        r"does not decay and is out of reach of tip\.force_y",
+    ),
+}
 
 
 @pytest.mark.parametrize(("Q", "R", "message"), WEIGHTS.values(), ids=WEIGHTS.keys())
-def test_weights_that_cannot_be(Q: Any, R: Any, message: str) -> None:
+def test_invalid_weights(Q: Any, R: Any, message: str) -> None:
     with refused(message):
         upright().lqr(Q, R)
     with refused("period -1: must be a finite number of seconds, greater than 0"):
@@ -181,11 +208,13 @@ def test_where_there_is_no_regulator() -> None:
         moving.lqr(Q6, dict.fromkeys(MOTORS, 1.0))
     cart = linearize(WheeledCart(), point=trim(WheeledCart()))
     with refused(
-        r"pose\.[xy] cannot be controlled: the mode at 0 1/s, in which it moves, does not decay and is out of reach of wheel\.left_torque, .*"
+        r"pose\.[xy] cannot be controlled: the mode at 0 1/s, in which it moves, "
+        r"does not decay and is out of reach of wheel\.left_torque, .*"
     ):
         cart.lqr(np.eye(len(cart.states)), np.eye(len(cart.inputs)))  # it cannot be driven sideways
     with refused(
-        r"Q has no weight on joint\[1\]\.angle: the mode at 0 1/s, in which it moves, would last; give it a weight greater than 0"
+        r"Q has no weight on joint\[1\]\.angle: the mode at 0 1/s, in which it moves, would last; "
+        "give it a weight greater than 0"
     ):
         floating_rod().lqr({"joint[1].rate": 1.0}, {"joint[1].torque": 1.0})
     exoskeleton = Exoskeleton(leg1=1, leg2=1, body=1, contact="pinned")
@@ -208,8 +237,5 @@ def test_the_law_as_a_mechanism_is_the_same_law() -> None:
     assert abs(wanted[0]) > 0.5 and [result[f"output[{k}]"][-1] for k in (2, 3)] == pytest.approx(wanted[1:])
     assert result["output[1]"][-1] == pytest.approx(np.sign(wanted[0]) * 0.5) and result["integral[1]"][-1] == 0.0
     wires = law.connections("plant", "control")
-    assert (
-        wires["plant.joint[2].angle"] == "control.measurement[2]"
-        and wires["control.output[3]"] == "plant.joint[3].torque"
-        and len(wires) == 9
-    )
+    assert len(wires) == 9 and wires["plant.joint[2].angle"] == "control.measurement[2]"
+    assert wires["control.output[3]"] == "plant.joint[3].torque"

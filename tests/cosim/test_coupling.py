@@ -1,20 +1,27 @@
-"""Couplings that cannot be right say so: steps that are too long, numbers that are none, FMUs that crash; and warnings of FMUs reach the user."""
+"""Faults of couplings: steps that are too long, results that are not numbers, FMUs that crash, warnings of FMUs."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from helpers.check_zoo import Defect, write_fmu
+from helpers.processes import within
+from helpers.tolerances import FINE_STEP, TIME_GRID
 from mechfmu import LinkChain, PidController
-from mechfmu.cosim.divergence import Jumps, StepTooLong, rounded_down
-from mechfmu.cosim.system import Port, System
+from mechfmu.cosim.connections import Port
+from mechfmu.cosim.divergence import JumpDetector, StepTooLong, rounded_down
+from mechfmu.cosim.system import System
 from mechfmu.fmu.build import build
 from mechfmu.mechanisms import make
 from mechfmu.model import UserError
@@ -25,7 +32,7 @@ JOINTS = range(1, 4)
 
 @pytest.fixture(scope="session")
 def held(tmp_path_factory: pytest.TempPathFactory) -> System:
-    """Three links held by stiff PID controllers: 10 ms are far too long, 1 ms will do."""
+    """Three links held by stiff PID controllers: a step of 10 ms is far too long, 1 ms is short enough."""
     folder = tmp_path_factory.mktemp("held")
     (plant,), (control,) = build(LinkChain(links=3), folder), build(PidController(channels=3), folder)
     wires: dict[str, str] = {}
@@ -50,70 +57,68 @@ def rigid(held: System, tmp_path_factory: pytest.TempPathFactory) -> System:
     for file in held.fmus.values():
         with zipfile.ZipFile(file) as old, zipfile.ZipFile(folder / Path(file).name, "w") as new:
             for name in old.namelist():
-                new.writestr(
-                    name, old.read(name).replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"')
-                )
+                text = old.read(name)
+                new.writestr(name, text.replace(b'canGetAndSetFMUstate="true"', b'canGetAndSetFMUstate="false"'))
     return replace(held, fmus={name: folder / Path(file).name for name, file in held.fmus.items()})
 
 
 ANGLE = "plant.joint[1].angle"
 
 
-def test_a_coupling_that_diverges_ends_with_the_step_that_would_do(held: System) -> None:
-    with pytest.raises(
-        UserError, match=r"the coupling diverges with steps of 0.01 s: at t = .* would do \(--step (\S+)\)"
-    ) as told:
+def test_a_coupling_that_diverges_ends_with_a_proposed_step(held: System) -> None:
+    message = r"the coupling diverges with steps of 0.01 s: at t = .* is short enough \(--step (\S+)\)"
+    with pytest.raises(UserError, match=message) as told:
         held.simulate(adaptive=False)
     step = float(re.findall(r"--step (\S+?)\)", str(told.value))[0])
     assert 1e-4 <= step <= 2e-3
     fine, adapted = held.simulate(step=step, adaptive=False)[ANGLE], held.simulate()[ANGLE]
-    assert fine[-1] == pytest.approx(adapted[-1], abs=1e-3)
+    assert fine[-1] == pytest.approx(adapted[-1], abs=FINE_STEP)
 
 
 def test_steps_adapt_by_default_and_results_keep_the_step(held: System) -> None:
     result = held.simulate()
-    assert np.allclose(result.t, np.linspace(0.0, 2.0, 201), atol=1e-12)
-    assert result[ANGLE][-1] == pytest.approx(held.simulate(step=2e-4, adaptive=False)[ANGLE][-1], abs=1e-3)
+    assert np.allclose(result.t, np.linspace(0.0, 2.0, 201), atol=TIME_GRID)
+    assert result[ANGLE][-1] == pytest.approx(held.simulate(step=2e-4, adaptive=False)[ANGLE][-1], abs=FINE_STEP)
 
 
 def test_steps_that_are_a_little_long_get_a_warning(held: System) -> None:
-    with pytest.warns(RuntimeWarning, match="steps of 0.0013 s are long for this coupling: .* would do"):
+    with pytest.warns(RuntimeWarning, match="steps of 0.0013 s are long for this coupling: .* is better"):
         held.simulate(step=0.0013, stop=0.4, adaptive=False)
 
 
 @pytest.mark.parametrize("step", (0.002, 0.003, 0.005))
 def test_without_saved_states_signals_that_jump_are_noticed(rigid: System, step: float) -> None:
-    """Whether it grows on or stays where the chain's motion limits it."""
+    """Whether the oscillation grows or is limited by the chain's motion."""
     with pytest.raises((UserError, RuntimeWarning), match="from step to step"):
         rigid.simulate(step=step)
 
 
-def test_without_saved_states_a_good_step_is_silent(rigid: System) -> None:
+def test_without_saved_states_a_good_step_gives_no_warning(rigid: System) -> None:
     rigid.simulate(step=0.0005, stop=0.5)
 
 
 @pytest.mark.parametrize("name", ("figure2", "exoskeleton_pd"))
-def test_ready_systems_are_silent(ready: Callable[[str], System], name: str) -> None:
+def test_builtin_systems_run_without_warnings(ready: Callable[[str], System], name: str) -> None:
     ready(name).simulate(stop=0.5)
 
 
 @pytest.mark.parametrize("ratio", (-2.0, 2.0, -5.0))
 def test_signals_that_grow_from_step_to_step_end_the_run(ratio: float) -> None:
-    jumps = Jumps([Port("plant", "x")])
+    jumps = JumpDetector([Port("plant", "x")])
     with pytest.raises(StepTooLong, match=r"plant\.x (changes more and more|jumps) from step to step"):
         for k in range(20):
-            jumps.look(0.1 * k, 0.1, np.array([1e-3 * ratio**k]))
-    calm = Jumps([Port("plant", "x")])
+            jumps.add(0.1 * k, 0.1, np.array([1e-3 * ratio**k]))
+    calm = JumpDetector([Port("plant", "x")])
     for k in range(200):
-        calm.look(0.1 * k, 0.1, np.array([np.sin(0.3 * k) + 0.01 * k]))
-    assert not list(calm.complaints())
+        calm.add(0.1 * k, 0.1, np.array([np.sin(0.3 * k) + 0.01 * k]))
+    assert not list(calm.warnings())
 
 
 def test_steps_are_rounded_down() -> None:
     assert [rounded_down(x) for x in (0.00099999999, 0.0042, 0.7)] == pytest.approx([0.001, 0.002, 0.5])
 
 
-# --- FMUs of other tools ----------------------------------------------------------------------------------------------------
+# --- FMUs of other tools ----------------------------------------------------------------------------------------------
 
 
 def zoo(folder: Path, binary: str) -> System:
@@ -137,10 +142,41 @@ def test_a_process_of_its_own_changes_no_number(tmp_path: Path) -> None:
     assert all(np.array_equal(run["unit.x"], runs[0]["unit.x"]) for run in runs)
 
 
-# --- what the user is told --------------------------------------------------------------------------------------------------
+ISOLATED = """
+import sys, time
+from pathlib import Path
+from mechfmu.simulation.description import read_description
+from mechfmu.simulation.slaves import IsolatedSlave, Origin
+fmu = sys.argv[1]
+description = read_description(fmu)
+slave = IsolatedSlave(Origin("unit", fmu, description.guid, description.coSimulation.modelIdentifier), print, print)
+slave.enter_initialization()
+slave.exit_initialization()
+Path("loaded").write_text("")
+time.sleep(600)
+"""
 
 
-def test_the_cart_tells_when_it_touches_an_obstacle() -> None:
+def test_the_process_of_an_fmu_ends_with_its_master_and_leaves_no_files(tmp_path: Path) -> None:
+    (file,) = zoo(tmp_path, "").fmus.values()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
+    master = subprocess.Popen([sys.executable, "-c", ISOLATED, str(file)], cwd=tmp_path, env=environment)
+    try:
+        assert within(60, (tmp_path / "loaded").exists)
+        isolated = psutil.Process(master.pid).children()
+        assert len(isolated) == 1 and list(scratch.iterdir())
+    finally:
+        master.kill()
+        master.wait()
+    assert not psutil.wait_procs(isolated, timeout=20)[1] and not list(scratch.iterdir())
+
+
+# --- warnings --------------------------------------------------------------------------------------------
+
+
+def test_the_cart_warns_when_it_touches_an_obstacle() -> None:
     """A pose that moves through the first obstacle, whatever the controller says."""
     controller = make("cart_controller")
     with pytest.warns(RuntimeWarning, match=r"at t = \S+ s: the cart touches obstacle\[1\]") as told:
@@ -148,12 +184,9 @@ def test_the_cart_tells_when_it_touches_an_obstacle() -> None:
     assert len(told) == 1
 
 
-def test_flags_and_warnings_are_told_once() -> None:
+def test_flags_and_warnings_are_reported_once() -> None:
     t = np.array([0.0, 1.0, 2.0, 3.0])
-    told = raised_flags(
-        {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"},
-        t,
-        dict.fromkeys("abc", np.array([0, 1, 0, 1])),
-    )
-    assert told == ["a: it is hot, first at t = 1 s, for 1 s in all", "c: held, first at t = 1 s, for 1 s in all"]
+    descriptions = {"a": "1 when it is hot, otherwise 0", "b": "a number", "c": "1 while held, otherwise 0"}
+    told = raised_flags(descriptions, t, dict.fromkeys("abc", np.array([0, 1, 0, 1])))
+    assert told == ["a: it is hot, first at t = 1 s, for 1 s in total", "c: held, first at t = 1 s, for 1 s in total"]
     assert first_of_each(["at t = 1 s: ouch", "at t = 2 s: ouch", "other"]) == ["at t = 1 s: ouch", "other"]

@@ -1,10 +1,10 @@
-"""A zoo of FMUs for the tests of the checker: one that is right, and for every rule some that break exactly this rule.
+"""The zoo: FMUs for the tests of the checker, some correct, the others each with a defect that violates one rule.
 
-All have the same small library (tests/c/check_unit.c, compiled once), in which the name of a defect is written over a placeholder, and the same
-model description with one passage replaced. `python tests/check_zoo.py` prints the table of docs/check.md.
+All have the same small library (tests/c/check_unit.c, compiled once), in which the name of a defect is written over a
+placeholder, and the same model description with one passage replaced. docs/check.md lists the defects.
 """
 
-# ruff: noqa: E501  (a defect is a row of a table)
+
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from pathlib import Path
 
 from helpers.paths import ROOT, TESTS
 
-ROOT = ROOT
 PLACE = b"@defect:none" + b" " * 20
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
@@ -92,7 +91,7 @@ SIMULATION = XML[XML.index("  <CoSimulation") : XML.index("  <UnitDefinitions")]
 
 
 def variable(name: str, attributes: str, inner: str) -> tuple[str, str]:
-    """A replacement that adds a variable at the end."""
+    """A replacement that appends a variable."""
     return (
         "  </ModelVariables>",
         f'    <ScalarVariable name="{name}" {attributes}>{inner}</ScalarVariable>\n  </ModelVariables>',
@@ -108,7 +107,7 @@ class Defect:
     xml: tuple[tuple[str, str], ...] = ()
     change: Callable[[dict[str, bytes]], None] | None = None  # of the files
     pack: Callable[[zipfile.ZipFile], None] | None = None  # of the archive
-    kinds: str = "both"  # or CoSimulation, ModelExchange: where the defect can be seen with one of them, so that the tests are quicker
+    kinds: str = "both"  # or CoSimulation, ModelExchange: one kind makes the test faster, where it shows the defect
 
 
 def _remove(name: str) -> Callable[[dict[str, bytes]], None]:
@@ -155,7 +154,7 @@ def _reference(wrong: bool) -> Callable[[dict[str, bytes]], None]:
 
 
 def reference_csv(scale: float) -> str:
-    """x of the unit: a damped oscillation from x = 1 at rest."""
+    """The exact solution x(t): a damped oscillation from x = 1 at rest."""
     k, d = 4.0, 0.3
     w = math.sqrt(k - d * d / 4)
     rows = [
@@ -171,14 +170,14 @@ DEFECTS = (
     Defect("S1", "parent", "an entry ../../outside.txt", pack=_entry("../../outside.txt")),
     Defect("S1", "absolute", "an entry /tmp/outside.txt", pack=_entry("/tmp/mechfmu_zoo_outside.txt")),
     Defect("S1", "link", "a symbolic link to /etc/passwd", pack=_link),
-    Defect("S1", "bomb", "a file that unpacks to a thousand times its size", pack=_bomb),
+    Defect("S1", "bomb", "a file that unpacks to 1,000 times its size", pack=_bomb),
     Defect("S1", "no-binary", "win64 is claimed, but its library has another name", change=_put("binaries/win64/Other.dll", b"MZ")),
-    Defect("S1", "wrong-format", "the library for win64 is no Windows library", change=_put("binaries/win64/Zoo.dll", b"\x7fELF")),
+    Defect("S1", "wrong-format", "the library for win64 is not a Windows library", change=_put("binaries/win64/Zoo.dll", b"\x7fELF")),
     Defect("S1", "no-index", "documentation without index.html", change=_put("documentation/readme.txt", b"hello")),
     Defect("S1", "no-description", "no modelDescription.xml", change=_remove("modelDescription.xml")),
-    Defect("S2", "element", "an element that the schema does not know", xml=(('<Unit name="N">', '<Unit name="N"><Colour/>'),)),
-    Defect("S2", "attribute", "a maximum that is no number", xml=(('min="0" max="10"', 'min="0" max="ten"'),)),
-    Defect("S2", "entities", "a document type with entities that multiply", xml=(('<fmiModelDescription', '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n<fmiModelDescription'),)),
+    Defect("S2", "element", "an element that is not in the schema", xml=(('<Unit name="N">', '<Unit name="N"><Colour/>'),)),
+    Defect("S2", "attribute", "a maximum that is not a number", xml=(('min="0" max="10"', 'min="0" max="ten"'),)),
+    Defect("S2", "entities", "a document type with nested entities", xml=(('<fmiModelDescription', '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n<fmiModelDescription'),)),
     Defect("S2", "not-xml", "a model description that ends in the middle", xml=(("</ModelVariables>", ""),)),
     Defect("S2", "latin", "a model description in ISO-8859-1", xml=(('encoding="UTF-8"', 'encoding="ISO-8859-1"'),)),
     Defect("S3", "version", "fmiVersion 2.0.1", xml=(('fmiVersion="2.0"', 'fmiVersion="2.0.1"'),)),
@@ -188,7 +187,7 @@ DEFECTS = (
     Defect("S4", "variable", "two variables of one name", xml=(('name="v" valueReference="6"', 'name="k" valueReference="6"'),)),
     Defect("S4", "unit", "two units of one name", xml=(('<Unit name="N">', '<Unit name="N"/><Unit name="N">'),)),
     Defect("S4", "display-unit", "two display units of one name", xml=(('<DisplayUnit name="mm" factor="1000"/>', '<DisplayUnit name="mm" factor="1000"/><DisplayUnit name="mm"/>'),)),
-    Defect("S4", "type", "a type named like a variable", xml=(('<SimpleType name="Mode">', '<SimpleType name="mode"><Real/></SimpleType><SimpleType name="Mode">'),)),
+    Defect("S4", "type", "a type with the name of a variable", xml=(('<SimpleType name="Mode">', '<SimpleType name="mode"><Real/></SimpleType><SimpleType name="Mode">'),)),
     Defect("S4", "category", "two log categories of one name", xml=(('<Category name="logEvents"/>', '<Category name="logEvents"/><Category name="logEvents"/>'),)),
     Defect("S4", "tool", "two vendor tools of one name", xml=(('<Tool name="keeper"/>', '<Tool name="keeper"/><Tool name="keeper"/>'),)),
     Defect("S4", "source", "one source file twice", xml=(('<File name="check_unit.c"/></SourceFiles>\n  </CoSim', '<File name="check_unit.c"/><File name="check_unit.c"/></SourceFiles>\n  </CoSim'),)),
@@ -225,30 +224,30 @@ DEFECTS = (
     Defect("S11", "tolerance", "a tolerance of 0", xml=(('tolerance="1e-6"', 'tolerance="0"'),)),
     Defect("S11", "step", "a negative step size", xml=(('stepSize="0.01"', 'stepSize="-0.01"'),)),
     Defect("S11", "long-step", "a step size longer than the experiment", xml=(('stepSize="0.01"', 'stepSize="5"'),)),
-    Defect("S12", "reinit", "reinit at a variable that is no state", xml=(('<Real start="0.3" min="0"/>', '<Real start="0.3" min="0" reinit="true"/>'),)),
+    Defect("S12", "reinit", "reinit at a variable that is not a state", xml=(('<Real start="0.3" min="0"/>', '<Real start="0.3" min="0" reinit="true"/>'),)),
     Defect("S12", "several-sets", "canHandleMultipleSetPerTimeInstant at an output", xml=(('name="sensor.y[1]"', 'canHandleMultipleSetPerTimeInstant="true" name="sensor.y[1]"'),)),
-    Defect("S13", "missing", "a source file that is not there", xml=(('<File name="check_unit.c"/></SourceFiles>\n  </CoSim', '<File name="more.c"/></SourceFiles>\n  </CoSim'),)),
+    Defect("S13", "missing", "a source file that does not exist", xml=(('<File name="check_unit.c"/></SourceFiles>\n  </CoSim', '<File name="more.c"/></SourceFiles>\n  </CoSim'),)),
     Defect("S13", "compile", "a source file that does not compile", change=lambda files: files.update({"sources/check_unit.c": b"int f( {"})),
     # --- the binary ---
-    Defect("D1", "version", "fmi2GetVersion says 2.1", "version"),
-    Defect("D1", "platform", "fmi2GetTypesPlatform says standard32", "platform", kinds="CoSimulation"),
+    Defect("D1", "version", "fmi2GetVersion returns 2.1", "version"),
+    Defect("D1", "platform", "fmi2GetTypesPlatform returns standard32", "platform", kinds="CoSimulation"),
     Defect("D1", "function", "fmi2CancelStep is not exported", change=_without_export(b"fmi2CancelStep"), kinds="CoSimulation"),
     Defect("D1", "load-crash", "a crash when the library is loaded", "load-crash", kinds="CoSimulation"),
-    Defect("D1", "not-a-library", "the library is an empty ELF header", change=lambda files: files.update({n: b"\x7fELF\x02" + bytes(100) for n in files if n.endswith(".so")}), kinds="CoSimulation"),
+    Defect("D1", "not-a-library", "the library is only an ELF header", change=lambda files: files.update({n: b"\x7fELF\x02" + bytes(100) for n in files if n.endswith(".so")}), kinds="CoSimulation"),
     Defect("D1", "exit-abort", "an abort when the process ends", "exit-abort", kinds="CoSimulation"),
-    Defect("D2", "instantiate", "the FMU's own GUID is refused", "instantiate", kinds="CoSimulation"),
+    Defect("D2", "instantiate", "the FMU's own GUID is rejected", "instantiate", kinds="CoSimulation"),
     Defect("D2", "guid", "a wrong GUID is accepted", "guid", kinds="CoSimulation"),
-    Defect("D2", "guid-silent", "a wrong GUID is refused without a message", "guid-silent", kinds="CoSimulation"),
-    Defect("D2", "name", "the instance's name is not copied", "name", kinds="CoSimulation"),
+    Defect("D2", "guid-silent", "a wrong GUID is rejected without a message", "guid-silent", kinds="CoSimulation"),
+    Defect("D2", "name", "the instance name is not copied", "name", kinds="CoSimulation"),
     Defect("D2", "environment", "the logger does not get the environment", "environment", kinds="CoSimulation"),
     Defect("D2", "category", "messages of a category that is not declared", "category", kinds="CoSimulation"),
-    Defect("D2", "chatty", "messages though logging is off", "chatty", kinds="CoSimulation"),
+    Defect("D2", "chatty", "messages although logging is off", "chatty", kinds="CoSimulation"),
     Defect("D2", "categories", "messages of categories that are switched off", "categories", kinds="CoSimulation"),
     Defect("D3", "step-early", "fmi2DoStep before initialization", "step-early", kinds="CoSimulation"),
     Defect("D3", "get-early", "fmi2GetReal before initialization", "get-early", kinds="CoSimulation"),
     Defect("D3", "step-state-crash", "a crash in fmi2DoStep before initialization", "step-state-crash", kinds="CoSimulation"),
     Defect("D3", "rates-state-crash", "a crash in fmi2GetDerivatives before initialization", "rates-state-crash", kinds="ModelExchange"),
-    Defect("D3", "reset-refused", "fmi2Reset is refused after fmi2Terminate", "reset-refused", kinds="CoSimulation"),
+    Defect("D3", "reset-refused", "fmi2Reset fails after fmi2Terminate", "reset-refused", kinds="CoSimulation"),
     Defect("D3", "free-null", "a crash in fmi2FreeInstance(NULL)", "free-null-instance", kinds="CoSimulation"),
     Defect("D3", "init-crash", "a crash in fmi2ExitInitializationMode", "init-crash", kinds="CoSimulation"),
     Defect("D4", "null", "a crash when an array is NULL", "null", kinds="CoSimulation"),
@@ -257,30 +256,30 @@ DEFECTS = (
     Defect("D4", "reference-crash", "a crash for the largest value reference", "reference-crash", kinds="CoSimulation"),
     Defect("D4", "fixed", "a fixed parameter can be set while running", "fixed", kinds="CoSimulation"),
     Defect("D4", "set-output", "an output can be set", "set-output", kinds="CoSimulation"),
-    Defect("D4", "forget", "a Boolean that was set reads as before", "forget", kinds="CoSimulation"),
+    Defect("D4", "forget", "a Boolean keeps its old value when it is set", "forget", kinds="CoSimulation"),
     Defect("D4", "nan-hang", "an endless loop when NaN is set", "nan-hang", kinds="CoSimulation"),
     Defect("D5", "negative", "a step of negative size is accepted", "h-negative", kinds="CoSimulation"),
-    Defect("D5", "gap", "a step that leaves out some time is accepted", "gap", kinds="CoSimulation"),
-    Defect("D5", "freeze", "nothing moves when the time is off by 3e-12 s", "freeze", kinds="CoSimulation"),
+    Defect("D5", "gap", "a step that begins after a gap in time is accepted", "gap", kinds="CoSimulation"),
+    Defect("D5", "freeze", "a step has no effect when the time is off by 3e-12 s", "freeze", kinds="CoSimulation"),
     Defect("D5", "discard", "no last successful time after fmi2Discard", "discard", kinds="CoSimulation"),
     Defect("D5", "time", "the independent variable lags behind", "time", kinds="CoSimulation"),
     Defect("D5", "hang", "an endless loop in fmi2DoStep", "step-hang", kinds="CoSimulation"),
     Defect("D5", "exit", "exit(0) in fmi2DoStep", "step-exit", kinds="CoSimulation"),
     Defect("D5", "error", "fmi2DoStep returns fmi2Error in a plain simulation", "step-error", kinds="CoSimulation"),
     Defect("D6", "lost", "a velocity is not restored", "state-lost"),
-    Defect("D6", "serialize", "a serialized state is another one", "serialize", kinds="CoSimulation"),
+    Defect("D6", "serialize", "a serialized state differs from the saved one", "serialize", kinds="CoSimulation"),
     Defect("D6", "free-null", "freeing a NULL state is an error", "free-null", kinds="CoSimulation"),
-    Defect("D6", "refused", "fmi2GetFMUstate is refused", "state-refused", kinds="CoSimulation"),
+    Defect("D6", "refused", "fmi2GetFMUstate fails", "state-refused", kinds="CoSimulation"),
     Defect("D6", "crash", "a crash in fmi2GetFMUstate", "state-crash", kinds="CoSimulation"),
     Defect("D7", "reset", "a parameter survives fmi2Reset", "reset", kinds="CoSimulation"),
     Defect("D7", "shared", "instances share a velocity", "shared", kinds="CoSimulation"),
-    Defect("D7", "leak", "64 bytes are never freed", "leak", kinds="CoSimulation"),
+    Defect("D7", "leak", "64 bytes of an instance are not freed", "leak", kinds="CoSimulation"),
     Defect("D8", "start", "a parameter is 0.31 in the binary, 0.3 in the XML", "start", kinds="CoSimulation"),
     Defect("D9", "undeclared", "an output depends on an input that it does not list", xml=(('dependencies="5 6"/>', 'dependencies="6"/>'),), kinds="CoSimulation"),
     Defect("D9", "undeclared-initial", "an initial unknown depends on a parameter that it does not list", xml=(('<Unknown index="9" dependencies="2 4 5"/>', '<Unknown index="9" dependencies="4 5"/>'),), kinds="CoSimulation"),
     Defect("D9", "absent", "an output lists an input that it does not depend on", xml=(('<Unknown index="6" dependencies="6" dependenciesKind="constant"/>', '<Unknown index="6" dependencies="5 6"/>'),), kinds="CoSimulation"),
     Defect("D10", "derivative", "a directional derivative has the wrong sign", "derivative", kinds="CoSimulation"),
-    Defect("D11", "coarse", "every step adds to the velocity, however short", "coarse", kinds="CoSimulation"),
+    Defect("D11", "coarse", "every step adds to the velocity, whatever its size", "coarse", kinds="CoSimulation"),
     Defect("D11", "exchange", "Model Exchange has another stiffness than Co-Simulation", "exchange"),
     Defect("D12", "reference", "the reference result is 5 percent larger", change=lambda files: (_put("documentation/index.html", b"<html/>")(files), _reference(True)(files))[0], kinds="CoSimulation"),
 )  # fmt: skip
@@ -298,7 +297,7 @@ CLEAN = {
 
 @cache
 def library(folder: Path) -> bytes:
-    """The compiled unit, once for a run."""
+    """The library without a defect, compiled once per process."""
     from mechfmu.codegen.compiler import compile_library, host_platform
 
     sources = folder / "zoo_sources"
@@ -340,13 +339,3 @@ def write_fmu(folder: Path, defect: Defect) -> Path:
         if defect.pack:
             defect.pack(archive)
     return target
-
-
-def table() -> str:
-    """The table of docs/check.md: what the tests of the zoo demand."""
-    lines = ["| rule | defect | caught by |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| {d.rule} | {d.what} | {d.rule} only |" for d in DEFECTS)]) + "\n"
-
-
-if __name__ == "__main__":
-    print(table())

@@ -1,4 +1,7 @@
-"""The same chain in Pinocchio: revolute joints about z, gravity along -y, its base driven through three joints without mass."""
+"""The same chain in Pinocchio.
+
+Revolute joints about z, gravity along -y, its base driven through three joints without mass.
+"""
 
 from __future__ import annotations
 

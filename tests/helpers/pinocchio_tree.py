@@ -45,7 +45,10 @@ def _joint_model(joint: Joint) -> Any:
 
 @dataclass
 class Solved:
-    """Accelerations; and for each joint that moves the wrench on its child (force, moment about the joint, world axes) and its axes S in world axes."""
+    """Accelerations; and for each joint that moves the wrench on its child and its axes S, in world axes.
+
+    A wrench is a force and a moment about the joint.
+    """
 
     vdot: np.ndarray
     wrench: np.ndarray
@@ -120,7 +123,7 @@ class PinocchioTree:
         force: np.ndarray,
         moment: np.ndarray,
     ) -> Solved:
-        """On a base of given position, quaternion, velocity, angular velocity, acceleration and angular acceleration (world axes)."""
+        """On a base of given position, quaternion, velocities and accelerations (linear and angular, world axes)."""
         r, e, rd, w, rdd, eps = (np.asarray(b, float) for b in base)
         q, A = self._q(np.concatenate([r, e, q])), pin.Quaternion(*e).toRotationMatrix()
         v, a_base = np.concatenate([rd, A.T @ w, v]), np.concatenate([rdd, A.T @ eps])

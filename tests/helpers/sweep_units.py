@@ -12,17 +12,22 @@ from mechfmu.codegen.compiler import PLATFORMS, compile_library, host_platform
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Unit" guid="{kind}">
-  <CoSimulation modelIdentifier="Unit" canHandleVariableCommunicationStepSize="{variable}" canGetAndSetFMUstate="{state}"
-    canBeInstantiatedOnlyOncePerProcess="{once}"/>
+  <CoSimulation modelIdentifier="Unit" canHandleVariableCommunicationStepSize="{variable}"
+    canGetAndSetFMUstate="{state}" canBeInstantiatedOnlyOncePerProcess="{once}"/>
   {experiment}
   <ModelVariables>
-    <ScalarVariable name="k" valueReference="1" causality="parameter" variability="fixed"><Real start="1"/></ScalarVariable>
-    <ScalarVariable name="x_start" valueReference="2" causality="parameter" variability="fixed"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="u" valueReference="3" causality="input" variability="continuous"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="k" valueReference="1" causality="parameter" variability="fixed">
+      <Real start="1"/></ScalarVariable>
+    <ScalarVariable name="x_start" valueReference="2" causality="parameter" variability="fixed">
+      <Real start="0"/></ScalarVariable>
+    <ScalarVariable name="u" valueReference="3" causality="input" variability="continuous">
+      <Real start="0"/></ScalarVariable>
     <ScalarVariable name="x" valueReference="4" causality="output" variability="continuous"><Real/></ScalarVariable>
-    <ScalarVariable name="mode" valueReference="5" causality="parameter" variability="fixed" description="gain (1 = slow, 2 = fast)">
+    <ScalarVariable name="mode" valueReference="5" causality="parameter" variability="fixed"
+      description="gain (1 = slow, 2 = fast)">
       <Integer start="1"/></ScalarVariable>
-    <ScalarVariable name="on" valueReference="6" causality="input" variability="discrete"><Boolean start="true"/></ScalarVariable>
+    <ScalarVariable name="on" valueReference="6" causality="input" variability="discrete">
+      <Boolean start="true"/></ScalarVariable>
   </ModelVariables>
   <ModelStructure><Outputs><Unknown index="4"/></Outputs></ModelStructure>
 </fmiModelDescription>

@@ -375,3 +375,73 @@ DEFAULT_TOLERANCE = 1e-6
 
 SAME_ERROR = 2.0
 """A run whose step events are honoured against one whose are not: noise of the solver's step sizes; 1 when there are none."""
+
+# ===== linear models and regulators ==================================================================================
+
+CENTRAL_DIFFERENCE_STEP = 1e-6
+"""Of a state or an input."""
+
+CENTRAL_DIFFERENCE = 1e-7
+"""Relative, over CENTRAL_DIFFERENCE_STEP.
+
+Truncation is 1e-12 times third derivatives, rounding is 1e-16 / CENTRAL_DIFFERENCE_STEP times values of some hundred.
+"""
+
+EQUILIBRIUM = 1e-9
+"""Rates, states and modes at a point that `trim` found: it ends when rates are 1e-9 of those at the start."""
+
+ARITHMETIC = 1e-12
+"""Relative: some operations in another order, rounded some thousand times."""
+
+STANDING_REACTION, STANDING_FOOT, STANDING_HIP = 1e-4, 1e-6, 1e-5
+"""Relative, m, m: the exoskeleton standing for 0.2 s at an unstable equilibrium, at the default tolerance."""
+
+CONSTRAINT_MODE = 1e-4
+"""1/s: double eigenvalues are found to the root of their rounding errors."""
+
+QUATERNION_MODE = 1e-6
+"""1/s: a single eigenvalue that the regulator must not change."""
+
+RICCATI = 1e-10
+"""Relative: the solution of the Riccati equation against a closed form."""
+
+REGULATED_ANGLE, REGULATED_TORQUE = 1e-4, 1e-2
+"""rad, N m: what remains of a deviation of 0.4 rad after 8 s."""
+
+# ===== systems of FMUs and sweeps ====================================================================================
+
+UNIT_FACTOR, UNIT_VALUE = 1e-15, 1e-14
+"""Relative: a factor is one division, a value some operations more."""
+
+TIME_GRID = 1e-12
+"""s: multiples of a step against equal parts of the span."""
+
+FEEDTHROUGH = 1e-13
+"""Relative: a torque computed in the controller and here, from the same angles."""
+
+FEEDTHROUGH_TORQUE = 1e-11
+"""N m: the same where a torque of 100 N m crosses zero."""
+
+PYTHON_FMU = 1e-6
+"""A system of native FMUs against one of Python FMUs, each at its own steps and a relative tolerance of 1e-9."""
+
+COUPLED_ALONE = 1e-9
+"""A system of one FMU against the mechanism alone: the same inputs at the same times."""
+
+FINE_STEP = 1e-3
+"""rad: fixed steps of 0.2 ms and more, and adaptive steps of tolerance 1e-4, over 2 s."""
+
+ARM_POSTURE, ARM_RATE = 1e-6, 1e-5
+"""rad, rad/s: what remains of the arm's motion after 5 s."""
+
+SWAY, SWAY_WEIGHT = 1e-3, 1e-2
+"""m, relative: the exoskeleton still sways a little after 3 s."""
+
+COUPLED_ENERGY = 1e-6
+"""J: the energy balance over impacts and held moments."""
+
+SOLVER_METHODS = 1e-6
+"""m: explicit against implicit steps over 0.2 s at a relative tolerance of 1e-9."""
+
+EULER_STEPS = 1e-14
+"""Relative: ten Euler steps against their closed form."""

@@ -14,15 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import constants_of, display_unit_of, read_description, start_value
 from ..simulation.result import Result
-from ..simulation.simulate import (
-    constants_of,
-    display_unit_of,
-    drawable_mechanism,
-    read_description,
-    start_value,
-    times,
-)
+from ..simulation.source_mechanism import drawable_mechanism
+from ..simulation.time_grid import times
 from ..sweep.runner import Runner
 
 try:
@@ -36,53 +31,58 @@ Seen = Mapping[str, float]
 class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     """One episode is one run of the FMU from 0 to `stop` in steps of `step`.
 
-    actions        inputs and their limits, beyond which actions are cut off: {"joint[1].torque": (-20, 20)}
+    actions        inputs and their limits, to which actions are clipped: {"joint[1].torque": (-20, 20)}
     observations   outputs, in the order of the observation array
-    reward         of what is seen after a step, by name, and the action that led there
+    reward         function of the observation after a step, by name, and of the action that led there
     start          parameters and inputs: a number, or (low, high) to draw one at every reset
-    ended          tells from what is seen that the task is over (success or a fall), which ends the episode
-    record         keep all outputs of the present episode, to plot and animate it: env.episode().animate("episode.html")
+    ended          function of the observation: whether the task is over (success or a fall), which ends the episode
+    record         keep all outputs of the present episode: env.episode().animate("episode.html")
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
-        self, fmu: str | Path, actions: Mapping[str, tuple[float, float]], observations: Sequence[str], reward: Callable[[Seen, np.ndarray], float],
-        start: Mapping[str, Any] | None = None, ended: Callable[[Seen], bool] = lambda seen: False, stop: float = 10.0, step: float = 0.02,
+        self,
+        fmu: str | Path,
+        actions: Mapping[str, tuple[float, float]],
+        observations: Sequence[str],
+        reward: Callable[[Seen, np.ndarray], float],
+        start: Mapping[str, Any] | None = None,
+        ended: Callable[[Seen], bool] = lambda seen: False,
+        stop: float = 10.0,
+        step: float = 0.02,
         record: bool = False,
-    ):  # fmt: skip
-        description = read_description(fmu)
-        variables = {v.name: v for v in description.modelVariables}
+    ):
+        self._fmu, self._description = fmu, read_description(fmu)
         self._start = dict(start or {})
-        for name in (*actions, *observations, *self._start):
-            if name not in variables:
-                raise UserError(f"{Path(fmu).name} has no variable {name}{did_you_mean(name, variables)}")
-        for name in (*actions, *observations):
-            wanted = "input" if name in actions else "output"
-            if variables[name].causality != wanted or variables[name].type != "Real":
-                raise UserError(
-                    f"{name} cannot be {'an action' if wanted == 'input' else 'an observation'}: it is no Real {wanted}"
-                )
-        for name, value in self._start.items():
-            start_value(variables[name], value[0] if isinstance(value, tuple) else value, variables)
-        for name, limits in actions.items():
-            if not (len(limits) == 2 and all(map(math.isfinite, limits)) and limits[0] < limits[1]):
-                raise UserError(f"{name}: the limits of an action must be two finite numbers, the lower one first")
+        self._check_arguments(actions, observations)
         times(0.0, stop, step)
         self._runner = Runner(Path(fmu))
-        self._fmu, self._description = fmu, description
+        variables = {v.name: v for v in self._description.modelVariables}
+        real = [v for v in variables.values() if v.causality in ("output", "input") and v.type == "Real"]
+        self._recorded = real if record else []
         self._rows: list[list[float]] = []
-        self._recorded = (
-            [v for v in description.modelVariables if v.causality in ("output", "input") and v.type == "Real"]
-            if record
-            else []
-        )
         self._actions = [variables[name].valueReference for name in actions]
         self._observations, self._names = [variables[name].valueReference for name in observations], list(observations)
         self._reward, self._ended, self._stop, self._step, self._t = reward, ended, stop, step, 0.0
         low, high = np.array(list(actions.values()), dtype=np.float64).reshape(-1, 2).T
         self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self._names),), dtype=np.float64)
+
+    def _check_arguments(self, actions: Mapping[str, tuple[float, float]], observations: Sequence[str]) -> None:
+        variables = {v.name: v for v in self._description.modelVariables}
+        for name in (*actions, *observations, *self._start):
+            if name not in variables:
+                raise UserError(f"{Path(self._fmu).name} has no variable {name}{did_you_mean(name, variables)}")
+        for names, role, causality in ((actions, "an action", "input"), (observations, "an observation", "output")):
+            for name in names:
+                if variables[name].causality != causality or variables[name].type != "Real":
+                    raise UserError(f"{name} cannot be {role}: it is not a Real {causality}")
+        for name, value in self._start.items():
+            start_value(variables[name], value[0] if isinstance(value, tuple) else value, variables)
+        for name, limits in actions.items():
+            if not (len(limits) == 2 and all(map(math.isfinite, limits)) and limits[0] < limits[1]):
+                raise UserError(f"{name}: the limits of an action must be two finite numbers, the lower one first")
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -102,34 +102,28 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         info: dict[str, Any] = {}
         wanted = np.asarray(action)
         if wanted.shape != limits.shape or not np.issubdtype(wanted.dtype, np.number) or not np.isfinite(wanted).all():
-            raise UserError(
-                f"the action {action}: must be {len(self._actions)} finite number{'s' * (len(self._actions) > 1)}"
-            )
+            count = len(self._actions)
+            raise UserError(f"the action {action}: must be {count} finite number{'s' * (count > 1)}")
         fmu.setReal(self._actions, np.clip(wanted, limits.low, limits.high).tolist())  # type: ignore[attr-defined]
         try:
             fmu.doStep(self._t, self._step)
             self._t += self._step
             failed = False
             self._record()
-        except Exception:  # the FMU cannot go on from here: the episode is over
-            failed, info["reason"] = True, self._runner.said
+        except Exception:  # the FMU cannot continue: the episode is over
+            failed, info["reason"] = True, self._runner.last_error
         observation = self._observe()
         seen = dict(zip(self._names, observation.tolist(), strict=True))
         over = failed or bool(self._ended(seen))
-        return (
-            observation,
-            float(self._reward(seen, action)),
-            over,
-            self._t >= self._stop - 1e-9 * self._step,
-            {**info, "time": self._t},
-        )
+        truncated = self._t >= self._stop - 1e-9 * self._step
+        return observation, float(self._reward(seen, action)), over, truncated, {**info, "time": self._t}
 
     def _record(self) -> None:
         if self._recorded:
             self._rows.append([self._t, *self._runner.fmu.getReal([v.valueReference for v in self._recorded])])
 
     def episode(self) -> Result:
-        """The present episode, as far as it has come."""
+        """The present episode up to now."""
         if not self._rows:
             raise UserError("there is no episode: make the environment with record=True, and reset it")
         t, *columns = np.array(self._rows).T
@@ -137,16 +131,10 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             {v.name: c for v, c in zip(self._recorded, columns, strict=True) if v.causality == kind}
             for kind in ("output", "input")
         )
-        shown = {v.name: display_unit_of(v, self._description) for v in self._recorded}
-        return Result(
-            self._description.modelName,
-            t,
-            signals,
-            shown,
-            constants_of(self._description, self._drawn),
-            drawable_mechanism(self._fmu),
-            inputs,
-        )
+        units = {v.name: display_unit_of(v, self._description) for v in self._recorded}
+        constants = constants_of(self._description, self._drawn)
+        name, drawable = self._description.modelName, drawable_mechanism(self._fmu)
+        return Result(name, t, signals, units, constants, drawable, inputs)
 
     def _observe(self) -> np.ndarray:
         return np.array(self._runner.fmu.getReal(self._observations), dtype=np.float64)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import casadi
 import numpy as np
@@ -24,36 +24,25 @@ from ..atomic_file import atomic_write
 from ..codegen.recording import ARGUMENTS, recording_of
 from ..model import Mechanism, UserError, did_you_mean
 from ..model.units import per_second
+from ..model.variables import Role
 from ..simulation.engines import engine
+from .lqr import StateFeedback, Weights, lqr
 
 MOVES = 1e-6  # the rate of a state above which a point is not an equilibrium
-MOST_STATES, TAKES_PART = (
-    4,
-    0.3,
-)  # states that a mode names: how many at most, and their participation beside that of the first
-BESIDE = 1e-3  # of a left eigenvector that lies outside the constraints
-DEFECTIVE = 1e-9  # participation below which left and right eigenvector are orthogonal: two modes in one
+MOST_STATES = 4  # that a mode names,
+PARTICIPATION = 0.3  # and their participation, relative to the largest one
+OFF_CONSTRAINT = 1e-3  # of a left eigenvector: its part inside the constraints, below which a mode is not a motion
+DEFECTIVE = 1e-9  # participation below which left and right eigenvector are orthogonal: a double eigenvalue
 
-if TYPE_CHECKING:
-    from .lqr import StateFeedback, Weights
-
-ROUNDS = 200
-DISTANCES = (
-    0.0,
-    0.1,
-    0.1,
-    0.3,
-    0.3,
-    1.0,
-    1.0,
-    1.0,
-)  # from the start to where the search begins: it can get stuck where rates are small but not zero
+# Distances from the start at which the search for an equilibrium begins: it can end where rates are small but not zero.
+SEARCH_DISTANCES = (0.0, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0)
+MAX_EVALUATIONS = 200  # of one search
 AT_REST = 1e-9  # the largest rate of an equilibrium, relative to the largest one at the start
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where a mechanism is: all arguments of its functions."""
+    """The arguments of a mechanism's functions: time, states, discrete states, inputs, parameters."""
 
     t: float
     x: np.ndarray
@@ -68,13 +57,13 @@ class Mode(NamedTuple):
     eigenvalue: complex  # 1/s
     frequency: float  # Hz
     damping: float  # ratio
-    states: tuple[str, ...]  # those that take part most
-    constraint: bool  # it only brings states back onto their constraints: not a motion of the mechanism
+    states: tuple[str, ...]  # those with the largest participation
+    constraint: bool  # it only returns states to their constraints: not a motion of the mechanism
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A linear system with the names of its variables, and their values x0, u0, y0 at the point `point`."""
+    """A linear system with the names of its variables, and their values x0, u0, y0 at `point`."""
 
     A: np.ndarray
     B: np.ndarray
@@ -88,53 +77,44 @@ class Linear:
     y0: np.ndarray
     dx0: np.ndarray  # rates at the point: zero in an equilibrium
     point: OperatingPoint = field(repr=False)
-    projection: np.ndarray | None = field(
-        default=None, repr=False
-    )  # derivative of the projection onto the constraints by the states
+    projection: np.ndarray | None = field(default=None, repr=False)
+    """Derivative of the projection onto the constraints by the states."""
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
-        """The same system with these inputs and outputs alone, in this order; None: with all."""
+        """The same system with only these inputs and outputs, in this order; None: with all."""
         u, y = (_places(chosen, known) for chosen, known in ((inputs, self.inputs), (outputs, self.outputs)))
         kept_inputs, kept_outputs = tuple(self.inputs[i] for i in u), tuple(self.outputs[i] for i in y)
-        return replace(
-            self,
-            B=self.B[:, u],
-            C=self.C[y],
-            D=self.D[np.ix_(y, u)],
-            u0=self.u0[u],
-            y0=self.y0[y],
-            inputs=kept_inputs,
-            outputs=kept_outputs,
-        )
+        matrices: dict[str, Any] = {"B": self.B[:, u], "C": self.C[y], "D": self.D[np.ix_(y, u)]}
+        return replace(self, **matrices, u0=self.u0[u], y0=self.y0[y], inputs=kept_inputs, outputs=kept_outputs)
 
     def modes(self) -> list[Mode]:
         """The modes, slowest first; pairs appear once."""
         values, left, right = eig(self.A, left=True, right=True) if self.A.size else (np.zeros(0),) * 3
-        kept = sorted(
-            (i for i, v in enumerate(values) if v.imag >= 0),
-            key=lambda i: (abs(values[i]), values[i].imag, values[i].real),
-        )
+        kept = [i for i, v in enumerate(values) if v.imag >= 0]
+        kept.sort(key=lambda i: (abs(values[i]), values[i].imag, values[i].real))
         return [self._mode(complex(values[i]), left[:, i], right[:, i]) for i in kept]
 
     def _mode(self, value: complex, left: np.ndarray, right: np.ndarray) -> Mode:
-        share = np.abs(left * right)  # the participation factors: whatever the units of the states are
+        share = np.abs(left * right)  # the participation factors, which do not depend on the units of the states
         share = share if share.max() > DEFECTIVE else np.abs(right) ** 2
-        most = [i for i in np.argsort(-share, kind="stable")[:MOST_STATES] if share[i] >= TAKES_PART * share.max()]
+        most = [i for i in np.argsort(-share, kind="stable")[:MOST_STATES] if share[i] >= PARTICIPATION * share.max()]
         constraint = self.projection is not None and bool(
-            np.linalg.norm(left.conj() @ self.projection) < BESIDE * np.linalg.norm(left)
+            np.linalg.norm(left.conj() @ self.projection) < OFF_CONSTRAINT * np.linalg.norm(left)
         )
         damping = -value.real / abs(value) if value else 0.0
         return Mode(value, abs(value) / (2 * np.pi), damping, tuple(self.states[i] for i in most), constraint)
 
     def lqr(self, Q: Weights, R: Weights, period: float | None = None) -> StateFeedback:
-        """The linear-quadratic regulator, as a controller: `mechanism.simulate(controller=linear.lqr(Q, R, 0.01), period=0.01)`.
+        """The linear-quadratic regulator, as a controller.
 
-        Q        weights of the states: a dict by name, where those left out have the weight 0, or a symmetric matrix without negative eigenvalues
-        R        weights of the inputs: a dict by name of those that the regulator uses, or a symmetric matrix with positive eigenvalues for all inputs
-        period   in s, at which the law is to be sampled and held in between; None: it acts at all times
+        `mechanism.simulate(controller=linear.lqr(Q, R, 0.01), period=0.01)`
+
+        Q        weights of the states: a dict by name, where omitted ones are 0, or a symmetric matrix without negative
+                 eigenvalues
+        R        weights of the inputs: a dict by name of those that the regulator uses, or a symmetric matrix with
+                 positive eigenvalues for all inputs
+        period   in s, at which the law is sampled and held in between; None: it acts continuously
         """
-        from .lqr import lqr
-
         return lqr(self, Q, R, period)
 
     def save(self, file: str | Path) -> Path:
@@ -158,11 +138,10 @@ class Linear:
 
 
 def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> OperatingPoint:
-    """Where a simulation with these start values begins."""
-    t, x, d, u, p = mechanism.start(start)
-    return OperatingPoint(
-        float(t), np.array(x, dtype=float), np.array(d, dtype=float), np.array(u, dtype=float), np.array(p, dtype=float)
-    )
+    """The point at which a simulation with these start values begins."""
+    t, *vectors = mechanism.start(start)
+    x, d, u, p = (np.array(v, dtype=float) for v in vectors)
+    return OperatingPoint(float(t), x, d, u, p)
 
 
 def linearize(
@@ -173,45 +152,29 @@ def linearize(
 ) -> Linear:
     """The mechanism linearised where it starts, or at another point (of `trim`, for instance).
 
-    energies   keep the states energy.*, which only count what goes in and out: nothing depends on them, so no controller can be designed with them
+    energies   keep the states energy.*, which only count energies: nothing depends on them, so that a controller cannot
+               be designed with them
     """
     at = point or start_point(mechanism, start)
     A, B, C, D, projection = _jacobians(mechanism, at)
     _warn_of_motion(mechanism, at)
     functions = engine("casadi", mechanism)
-    y0, dx0 = (f(at.t, at.x, at.d, at.u, at.p) for f in (functions.outputs, functions.rates))
-    names = {role: tuple(s.name for s in mechanism.table.of(role)) for role in ("state", "input", "output")}
-    kept = [i for i, name in enumerate(names["state"]) if energies or not name.startswith("energy.")]
-    states = tuple(names["state"][i] for i in kept)
-    both = np.ix_(kept, kept)
-    return Linear(
-        A[both],
-        B[kept],
-        C[:, kept],
-        D,
-        states,
-        names["input"],
-        names["output"],
-        at.x[kept],
-        at.u,
-        y0,
-        np.asarray(dx0)[kept],
-        at,
-        projection[both],
-    )
+    y0, dx0 = (np.asarray(f(at.t, at.x, at.d, at.u, at.p)) for f in (functions.outputs, functions.rates))
+    names, inputs, outputs = (tuple(s.name for s in mechanism.table.of(r)) for r in ("state", "input", "output"))
+    kept = [i for i, name in enumerate(names) if energies or not name.startswith("energy.")]
+    both, states = np.ix_(kept, kept), tuple(names[i] for i in kept)
+    matrices = (A[both], B[kept], C[:, kept], D)
+    return Linear(*matrices, states, inputs, outputs, at.x[kept], at.u, y0, dx0[kept], at, projection[both])
 
 
 def _warn_of_motion(mechanism: Mechanism, at: OperatingPoint) -> None:
-    """A warning where states change on which rates depend: the linear model then holds for a moment only."""
+    """Warn if states change on which rates depend: the linear model then holds for a moment only."""
     rates = np.abs(engine("casadi", mechanism).rates(at.t, at.x, at.d, at.u, at.p)) * _states_that_matter(mechanism)
     if rates.size and rates.max() > MOVES:
         state = mechanism.table.of("state")[int(np.argmax(rates))]
-        warnings.warn(
-            f"this is not an equilibrium: {state.name} changes at a rate of {rates.max():.3g} {per_second(state.unit)}, the largest one; "
-            "find an equilibrium with trim (--trim)",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        rate = f"{state.name} changes at a rate of {rates.max():.3g} {per_second(state.unit)}"
+        text = f"this is not an equilibrium: {rate}, the largest one; find an equilibrium with trim (--trim)"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:
@@ -245,68 +208,71 @@ def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[st
 def trim(
     mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()
 ) -> OperatingPoint:
-    """An equilibrium near the start: all rates zero but those of energies, which only count. UserError when none is found.
+    """An equilibrium near the start: all rates zero except those of energies. UserError when none is found.
 
-    free    inputs whose values are sought, too;    hold    states that keep their start values
+    free    inputs whose values are found, too
+    hold    states that keep their start values
 
-    Nonlinear least squares from the start, so that what need not change changes little. Constraints between the states hold, too: a projection onto
-    them must change nothing. States that only count something up, such as energies, stay what they are.
+    Nonlinear least squares from the start, so that what need not change changes little. Constraints between the states
+    hold, too: a projection onto them must change nothing. States that only count, such as energies, keep their values.
     """
-    at, table, functions = start_point(mechanism, start), mechanism.table, engine("casadi", mechanism)
-    inputs, states = {s.name: s.index for s in table.of("input")}, {s.name: s.index for s in table.of("state")}
-    places = []
-    for names, known, what in ((free, inputs, "input"), (hold, states, "state")):
+    search = EquilibriumSearch(mechanism, start_point(mechanism, start), free, hold)
+    z = search.start
+    scale = max(1.0, float(np.max(np.abs(search.residual(z)))))
+    random, nearest = np.random.default_rng(0), (np.inf, "")
+    options: dict[str, Any] = dict(method="trf", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=MAX_EVALUATIONS)
+    for distance, scaling in product(SEARCH_DISTANCES, (1.0, "jac")):  # the first changes little, the second finds more
+        begin = z + distance * random.normal(size=z.size)
+        found = least_squares(search.residual, begin, search.jacobian, x_scale=scaling, **options)
+        largest = int(np.argmax(np.abs(found.fun)))
+        size = abs(found.fun[largest])
+        if size <= AT_REST * scale:
+            return search.point(found.x)
+        states = mechanism.table.of("state")
+        what = "still changes at a rate of" if largest < len(states) else "is off its constraint by"
+        nearest = min(nearest, (size, f"{states[largest % len(states)].name} {what} {size:.3g}"))
+    raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]}")
+
+
+class EquilibriumSearch:
+    """The least-squares problem of `trim`: z are the searched states and inputs, the residual is zero at rest."""
+
+    def __init__(self, mechanism: Mechanism, at: OperatingPoint, free: Sequence[str], hold: Sequence[str]):
+        self.mechanism, self.at, self.functions = mechanism, at, engine("casadi", mechanism)
+        self.inputs = self._indices("input", free)
+        held, matter = self._indices("state", hold), _states_that_matter(mechanism)
+        states = mechanism.table.of("state")
+        self.states = [i for i in range(len(states)) if matter[i] and i not in held]
+        # a motor that holds a load takes in energy, and nothing moves
+        self.counted = np.array([0.0 if s.name.startswith("energy.") else 1.0 for s in states])
+
+    def _indices(self, role: Role, names: Sequence[str]) -> list[int]:
+        known = {s.name: s.index for s in self.mechanism.table.of(role)}
         for name in names:
             if name not in known:
-                raise UserError(f"{mechanism.key} has no {what} {name}{did_you_mean(name, known)}")
-        places.append([known[name] for name in names])
-    matter = _states_that_matter(mechanism)
-    searched = [i for i in range(table.x.size) if matter[i] and i not in places[1]]
-    counts = np.array(
-        [1.0 if not s.name.startswith("energy.") else 0.0 for s in table.of("state")]
-    )  # a motor that holds a load takes in energy, and nothing moves
+                raise UserError(f"{self.mechanism.key} has no {role} {name}{did_you_mean(name, known)}")
+        return [known[name] for name in names]
 
-    def point(z: np.ndarray) -> OperatingPoint:
-        x, u = at.x.copy(), at.u.copy()
-        x[searched], u[places[0]] = z[: len(searched)], z[len(searched) :]
-        return OperatingPoint(at.t, x, at.d, u, at.p)
+    @property
+    def start(self) -> np.ndarray:
+        return np.concatenate([self.at.x[self.states], self.at.u[self.inputs]])
 
-    def residual(z: np.ndarray) -> np.ndarray:
-        q = point(z)
-        return np.concatenate(
-            [counts * functions.rates(q.t, q.x, q.d, q.u, q.p), functions.project(q.x, q.d, q.p) - q.x]
-        )
+    def point(self, z: np.ndarray) -> OperatingPoint:
+        x, u = self.at.x.copy(), self.at.u.copy()
+        x[self.states], u[self.inputs] = z[: len(self.states)], z[len(self.states) :]
+        return OperatingPoint(self.at.t, x, self.at.d, u, self.at.p)
 
-    def jacobian(z: np.ndarray) -> np.ndarray:
-        A, B, *_, projection = _jacobians(mechanism, point(z))
-        away = projection - np.eye(len(projection))
-        A, B = counts[:, None] * A, counts[:, None] * B
-        return np.hstack([np.vstack([A, away])[:, searched], np.vstack([B, np.zeros_like(B)])[:, places[0]]])
+    def residual(self, z: np.ndarray) -> np.ndarray:
+        at = self.point(z)
+        rates = self.functions.rates(at.t, at.x, at.d, at.u, at.p)
+        return np.concatenate([self.counted * rates, self.functions.project(at.x, at.d, at.p) - at.x])
 
-    z = np.concatenate([at.x[searched], at.u[places[0]]])
-    scale = max(1.0, float(np.max(np.abs(residual(z)))))
-    random, nearest = np.random.default_rng(0), (np.inf, "")
-    for distance, scaling in product(DISTANCES, (1.0, "jac")):  # the first changes little, the second finds more
-        found = least_squares(
-            residual,
-            z + distance * random.normal(size=z.size),
-            jacobian,
-            method="trf",
-            x_scale=scaling,
-            xtol=1e-15,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=ROUNDS,
-        )
-        largest = int(np.argmax(np.abs(found.fun)))
-        if abs(found.fun[largest]) <= AT_REST * scale:
-            return point(found.x)
-        what, name = (
-            "still changes at a rate of" if largest < table.x.size else "is off its constraint by",
-            table.of("state")[largest % table.x.size].name,
-        )
-        nearest = min(nearest, (abs(found.fun[largest]), f"{name} {what} {abs(found.fun[largest]):.3g}"))
-    raise UserError(f"no equilibrium of {mechanism.key} was found near the start: {nearest[1]}")
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        A, B, *_, projection = _jacobians(self.mechanism, self.point(z))
+        off_constraint = projection - np.eye(len(projection))
+        A, B = self.counted[:, None] * A, self.counted[:, None] * B
+        by_states = np.vstack([A, off_constraint])[:, self.states]
+        return np.hstack([by_states, np.vstack([B, np.zeros_like(B)])[:, self.inputs]])
 
 
 def _states_that_matter(mechanism: Mechanism) -> np.ndarray:
@@ -323,7 +289,7 @@ def values_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
 
 
 def start_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
-    """The parameters and inputs with which a simulation starts at a point: hip.y_start for the state hip.y, and so on."""
+    """The parameters and inputs with which a simulation starts at a point, such as hip.y_start for the state hip.y."""
     parameters = {s.name for s in mechanism.table.of("parameter")}
     found: dict[str, float] = {}
     for state, value in zip(mechanism.table.of("state"), point.x, strict=True):

@@ -1,18 +1,21 @@
-"""Linear-quadratic regulator: the state feedback u = u0 - K (x - x0) that minimises the integral of dx' Q dx + du' R du.
+"""Linear-quadratic regulator: the state feedback u = u0 - K (x - x0) with the least integral of dx' Q dx + du' R du.
 
-K = R^-1 B' P, where P solves A' P + P A - P B R^-1 B' P + Q = 0                                     (1)
+K = R^-1 B' P, where P solves A' P + P A - P B R^-1 B' P + Q = 0                                                (1)
 
-for a law that acts at all times. One that acts every h seconds and is held in between has, exactly, the step and the cost of a period
+for a law that acts continuously. A law that is sampled every h seconds and held in between has, exactly, the step and
+the cost of a period
 
-    z = (x, u),   z' = G z,   G = [A B; 0 0],   F = exp(G h),   W = integral of exp(G' s) diag(Q, R) exp(G s) ds from 0 to h     (2)
+    z = (x, u),  z' = G z,  G = [A B; 0 0],  F = exp(G h)
+    W = integral of exp(G' s) diag(Q, R) exp(G s) ds from 0 to h                                                (2)
 
-where W of a short time follows from exp([-G' diag(Q, R); 0 G] h) (Van Loan) and that of twice the time is W + F' W F; the discrete Riccati
-equation with the blocks of F and W then has the gains.
+where W of a short time follows from exp([-G' diag(Q, R); 0 G] h) (Van Loan) and that of twice the time is W + F' W F;
+the gains then follow from the discrete Riccati equation with the blocks of F and W.
 
-P exists and the closed loop is stable if the inputs reach every mode that does not decay by itself, and Q sees every mode that lasts (lies on the
-imaginary axis). Both are tested mode by mode after Popov, Belevitch and Hautus: a mode s is out of the inputs' reach if [A - s I, B] has a left null
-vector, and unseen if [A - s I; Q] has a right one. Modes that decay may be out of reach: those of the terms that hold constraints (unit quaternions,
-pinned feet) are, because no input leaves a constraint.
+P exists and the closed loop is stable if the inputs reach every mode that does not decay by itself, and Q sees every
+mode on the imaginary axis. Both are tested mode by mode after Popov, Belevitch and Hautus: a mode s is out of reach of
+the inputs if [A - s I, B] has a left null vector, and unseen if [A - s I; Q] has a right one. Modes that decay may be
+out of reach: those of the terms that hold constraints (unit quaternions, pinned feet) are, because no input leaves a
+constraint.
 """
 
 from __future__ import annotations
@@ -33,16 +36,16 @@ if TYPE_CHECKING:
 
 Weights = Mapping[str, float] | Sequence[Sequence[float]] | np.ndarray  # by name, or a matrix
 
-AT_REST = 1e-3  # the largest rate at the point, relative to the largest element of A: about as far, in a state's own unit, is the equilibrium
-LASTING = 1e-6  # relative to the norm of A: modes no further left than this do not decay; two equal ones are found to about 1e-8
+AT_REST = 1e-3  # the largest rate, relative to the largest element of A: about the distance from the equilibrium
+UNDAMPED = 1e-6  # relative to the norm of A: modes no further left do not decay; equal ones are found to about 1e-8
 RANK = 1e-9  # relative to the norm of A: smaller singular values are zero, as exactly as an equilibrium is found
-UNMOVED = 1e-13  # in SI units: an input that accelerates by less moves nothing
+NO_EFFECT = 1e-13  # in SI units: an input that accelerates by less has no effect
 ROUNDING = 1e-9  # relative: of symmetry and of eigenvalues of Q and R
 
 
 @dataclass(frozen=True)
 class StateFeedback:
-    """u = u0 - K (x - x0), by name: a controller for simulate(controller=...), and the connections of the same law as an FMU."""
+    """u = u0 - K (x - x0), by name: a controller for simulate(controller=...), or a mechanism to build as an FMU."""
 
     K: np.ndarray
     states: tuple[str, ...]
@@ -55,28 +58,28 @@ class StateFeedback:
         return dict(zip(self.inputs, u.tolist(), strict=True))
 
     def connections(self, plant: str = "plant", control: str = "control") -> dict[str, str]:
-        """Those of a System in which the FMUs of the mechanism and of `lqr_controller` have these names."""
+        """The connections of a System in which the FMUs of the mechanism and of `lqr_controller` have these names."""
         measured = {f"{plant}.{name}": f"{control}.measurement[{j}]" for j, name in enumerate(self.states, 1)}
         return measured | {f"{control}.output[{i}]": f"{plant}.{name}" for i, name in enumerate(self.inputs, 1)}
 
     def controller(self) -> tuple[Mechanism, dict[str, float]]:
         """The law as a mechanism and its start values, to be built: `controller.build("out", start=start)`."""
-        mechanism = make(
-            "pid_controller", law="state_feedback", channels=len(self.inputs), measurements=len(self.states)
-        )
+        inputs, measurements = len(self.inputs), len(self.states)
+        mechanism = make("pid_controller", law="state_feedback", channels=inputs, measurements=measurements)
         start = {f"gain.state[{i + 1},{j + 1}]": float(gain) for (i, j), gain in np.ndenumerate(self.K)}
-        start |= {f"reference[{j}]": float(x) for j, x in enumerate(self.x0, 1)} | {
-            f"feed_forward[{i}]": float(u) for i, u in enumerate(self.u0, 1)
-        }
-        return mechanism, start | {
-            f"antiwindup.gain[{i}]": 0.0 for i in range(1, len(self.inputs) + 1)
-        }  # there is no integral part that could wind up
+        start |= {f"reference[{j}]": float(x) for j, x in enumerate(self.x0, 1)}
+        start |= {f"feed_forward[{i}]": float(u) for i, u in enumerate(self.u0, 1)}
+        start |= {f"antiwindup.gain[{i}]": 0.0 for i in range(1, inputs + 1)}  # there is no integral part
+        return mechanism, start
 
 
 def lqr_controller(
     linear: Linear, Q: Weights, R: Weights, period: float | None = None
 ) -> tuple[Mechanism, dict[str, float]]:
-    """The regulator as a mechanism and its start values: `controller, start = lqr_controller(...)`, then `controller.build("out", start=start)`."""
+    """The regulator as a mechanism and its start values.
+
+    `controller, start = lqr_controller(...)`, then `controller.build("out", start=start)`
+    """
     return lqr(linear, Q, R, period).controller()
 
 
@@ -85,14 +88,14 @@ def lqr(linear: Linear, Q: Weights, R: Weights, period: float | None = None) -> 
     check_period(period)
     used = linear
     if isinstance(R, Mapping):
-        _refuse_unknown("R", R, linear.inputs, "input")
+        _check_names("R", R, linear.inputs, "input")
         used = linear.select(inputs=[name for name in linear.inputs if name in R])
     if not used.inputs:
         raise UserError("LQR needs at least one input: give R the weights of those that it may use")
     A, B = used.A, used.B
-    _refuse_unrest(used)
+    _check_equilibrium(used)
     q, r = _weights("Q", Q, used.states, "state", 0.0), _weights("R", R, used.inputs, "input", None)
-    _refuse_lasting(used, q)
+    _check_modes(used, q)
     try:
         if period is None:
             K = np.linalg.solve(r, B.T @ solve_continuous_are(A, B, q, r))  # (1)
@@ -124,33 +127,30 @@ def _sampled(A: np.ndarray, B: np.ndarray, q: np.ndarray, r: np.ndarray, h: floa
     return F[:n, :n], F[:n, n:], W[:n, :n], W[:n, n:], W[n:, n:]
 
 
-def _refuse_unrest(linear: Linear) -> None:
-    """UserError where the linear system does not belong to an equilibrium."""
+def _check_equilibrium(linear: Linear) -> None:
+    """UserError if the linear system was not taken at an equilibrium."""
     worst = int(np.argmax(np.abs(linear.dx0)))
     if abs(linear.dx0[worst]) > AT_REST * max(1.0, float(np.abs(linear.A).max())):
-        raise UserError(
-            f"LQR needs an equilibrium: {linear.states[worst]} changes at a rate of {linear.dx0[worst]:.3g} at this point; find one with trim"
-        )
+        change = f"{linear.states[worst]} changes at a rate of {linear.dx0[worst]:.3g} at this point"
+        raise UserError(f"LQR needs an equilibrium: {change}; find one with trim")
 
 
-def _refuse_lasting(linear: Linear, q: np.ndarray) -> None:
-    """UserError where a mode that does not decay by itself is out of the inputs' reach, or lasts and is not seen by Q."""
+def _check_modes(linear: Linear, q: np.ndarray) -> None:
+    """UserError if a mode that does not decay is out of reach of the inputs, or an undamped one is not seen by Q."""
     A, B, states = linear.A, linear.B, linear.states
     scale, lengths, largest = max(1.0, float(np.linalg.norm(A, 2))), np.linalg.norm(B, axis=0), float(np.abs(q).max())
-    reach, seen = B / np.where(lengths > UNMOVED, lengths, 1.0), q / (largest or 1.0)  # units must not matter
-    for s in sorted(
-        (s for s in np.linalg.eigvals(A) if s.real >= -LASTING * scale and s.imag >= 0), key=lambda s: (-s.real, s.imag)
-    ):
+    reach, seen = B / np.where(lengths > NO_EFFECT, lengths, 1.0), q / (largest or 1.0)  # units must not matter
+    lasting = [s for s in np.linalg.eigvals(A) if s.real >= -UNDAMPED * scale and s.imag >= 0]
+    for s in sorted(lasting, key=lambda s: (-s.real, s.imag)):
         shifted, mode = (A - s * np.eye(len(A))) / scale, f"the mode at {_shown(s)} 1/s, in which it moves,"
         if name := _null_state(np.hstack([shifted, reach]).T, states):
-            raise UserError(
-                f"{name} cannot be controlled: {mode} does not decay and is out of reach of {_listed(linear.inputs)}"
-            )
-        if s.real <= LASTING * scale and (name := _null_state(np.vstack([shifted, seen]), states)):
+            inputs = _listed(linear.inputs)
+            raise UserError(f"{name} cannot be controlled: {mode} does not decay and is out of reach of {inputs}")
+        if s.real <= UNDAMPED * scale and (name := _null_state(np.vstack([shifted, seen]), states)):
             raise UserError(f"Q has no weight on {name}: {mode} would last; give it a weight greater than 0")
 
 
-def _refuse_unknown(what: str, given: Mapping[str, Any], known: Sequence[str], kind: str) -> None:
+def _check_names(what: str, given: Mapping[str, Any], known: Sequence[str], kind: str) -> None:
     for name in given:
         if name not in known:
             raise UserError(f"{what}: the linear system has no {kind} {name}{did_you_mean(str(name), known)}")
@@ -160,31 +160,36 @@ def _weights(what: str, given: Weights, names: Sequence[str], kind: str, missing
     """A symmetric matrix of weights; positive where none may be missing, otherwise not negative."""
     allowed = "must be greater than 0" if missing is None else "must not be negative"
     if isinstance(given, Mapping):
-        _refuse_unknown(what, given, names, kind)
+        _check_names(what, given, names, kind)
         numbers = [_number(f"{what}: the weight of {name}", given.get(name, missing)) for name in names]
         for name, number in zip(names, numbers, strict=True):
             if number < 0 or (missing is None and number == 0):
                 raise UserError(f"{what}: the weight of {name} is {number:g}: {allowed}")
         return np.diag(numbers)
-    try:
-        matrix = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise UserError(f"{what}: must be a matrix of numbers, or a dict of weights by name") from None
-    if matrix.shape != (len(names), len(names)):
-        raise UserError(
-            f"{what} has the shape {matrix.shape}: must be {(len(names), len(names))}, for {_listed(names)}; or a dict of weights by name"
-        )
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise UserError(f"{what}: the weight of {names[i]} and {names[j]} is {matrix[i, j]:g}: must be finite")
+    matrix = _symmetric_matrix(what, given, names)
     size = float(np.abs(matrix).max())
-    if (skew := np.abs(matrix - matrix.T)).max() > ROUNDING * size:
-        i, j = map(int, np.unravel_index(np.argmax(skew), skew.shape))
-        raise UserError(f"{what} is not symmetric: {matrix[i, j]:g} and {matrix[j, i]:g} for {names[i]} and {names[j]}")
     values, vectors = np.linalg.eigh(matrix)
     if values[0] < -ROUNDING * size or (missing is None and values[0] <= ROUNDING * np.abs(np.diag(matrix)).min()):
         worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
         raise UserError(f"{what} has the eigenvalue {values[0]:.3g}, mostly of {worst}: it {allowed}")
+    return matrix
+
+
+def _symmetric_matrix(what: str, given: Any, names: Sequence[str]) -> np.ndarray:
+    try:
+        matrix = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise UserError(f"{what}: must be a matrix of numbers, or a dict of weights by name") from None
+    shape = (len(names), len(names))
+    if matrix.shape != shape:
+        needed = f"must be {shape}, for {_listed(names)}; or a dict of weights by name"
+        raise UserError(f"{what} has the shape {matrix.shape}: {needed}")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise UserError(f"{what}: the weight of {names[i]} and {names[j]} is {matrix[i, j]:g}: must be finite")
+    if (skew := np.abs(matrix - matrix.T)).max() > ROUNDING * float(np.abs(matrix).max()):
+        i, j = map(int, np.unravel_index(np.argmax(skew), skew.shape))
+        raise UserError(f"{what} is not symmetric: {matrix[i, j]:g} and {matrix[j, i]:g} for {names[i]} and {names[j]}")
     return matrix
 
 
@@ -205,7 +210,7 @@ def _null_state(matrix: np.ndarray, states: Sequence[str]) -> str:
 
 
 def _shown(s: complex) -> str:
-    parts = [0.0 if abs(part) < LASTING else part for part in (s.real, s.imag)]
+    parts = [0.0 if abs(part) < UNDAMPED else part for part in (s.real, s.imag)]
     return f"{parts[0]:.3g} ± {parts[1]:.3g}i" if parts[1] else f"{parts[0]:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Systems that are ready to run: plant, controller, and what they need, built and wired."""
+"""Built-in systems: plant and controller, built and connected."""
 
 from __future__ import annotations
 
@@ -15,22 +15,12 @@ from ..model import Mechanism, UserError, did_you_mean
 from ..multibody.tree import Body, BodyTree, Joint
 from .system import System, joined
 
-UPRIGHT = (
-    1.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-    -1.0,
-    0.0,
-    1.0,
-    0.0,
-)  # the plane x, y of a planar mechanism stands in x, z of a tree
+UPRIGHT = (1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0)  # the plane x, y of a planar mechanism becomes x, z of a tree
 
 
 @dataclass(frozen=True)
-class Ready:
-    """FMUs by their names in the system, the pairs whose equal names are wired, wires besides, and values."""
+class BuiltinSystem:
+    """FMUs by name, the pairs that are joined by equal names, further connections, and values."""
 
     title: str
     parts: Callable[[], dict[str, Mechanism]]
@@ -42,7 +32,7 @@ class Ready:
 
 
 def chain_as_tree(links: int, length: float, mass: float) -> BodyTree:
-    """The default chain of so many rods, as a tree whose joints have the chain's names: the model its controller computes with."""
+    """The default link chain as a tree whose joints have the chain's names: the model of its controller."""
     l, m = length / links, mass / links
     bodies = tuple(
         Body(f"link[{k}]", m, (l / 2, 0.0, 0.0), (0.0, m * l**2 / 12, m * l**2 / 12, 0.0, 0.0, 0.0))
@@ -70,7 +60,7 @@ def cart_parts() -> dict[str, Mechanism]:
     return {"cart": make("wheeled_cart"), "control": make("cart_controller"), "world": make("scenario")}
 
 
-# of the 6-link exoskeleton: knees, waist, hips: the start of the names of angle, rate and moment, and the angle that is held
+# knees, waist and hips of the 6-link exoskeleton: name of angle, rate and moment, and the angle that is held
 EXOSKELETON_JOINTS = (
     ("link[2].{}", 0.0),
     ("link[3].{}", 0.0),
@@ -87,16 +77,14 @@ def exoskeleton_parts() -> dict[str, Mechanism]:
     }
 
 
-def exoskeleton_wires() -> dict[str, str]:
-    wires: dict[str, str] = {}
+def exoskeleton_connections() -> dict[str, str]:
+    found: dict[str, str] = {}
     for k, (name, _) in enumerate(EXOSKELETON_JOINTS, 1):
         hinge = "hinge_" if name.startswith("link") else ""
-        wires |= {
-            f"exo.{name.format(hinge + 'angle')}": f"control.measurement[{k}]",
-            f"exo.{name.format(hinge + 'rate')}": f"control.measurement_rate[{k}]",
-        }
-        wires |= {f"control.output[{k}]": f"exo.{name.format('moment')}"}
-    return wires
+        found[f"exo.{name.format(hinge + 'angle')}"] = f"control.measurement[{k}]"
+        found[f"exo.{name.format(hinge + 'rate')}"] = f"control.measurement_rate[{k}]"
+        found[f"control.output[{k}]"] = f"exo.{name.format('moment')}"
+    return found
 
 
 def exoskeleton_values() -> dict[str, Any]:
@@ -106,11 +94,8 @@ def exoskeleton_values() -> dict[str, Any]:
     return held | {f"control.{name}[{k}]": gain for name, gain in gains.items() for k in channels}
 
 
-WALK_HIP, WALK_FEET, WALK_LEAN = (
-    (0.1, 0.86),
-    ((0.0, 0.0), (-0.15, 0.0)),
-    0.05,
-)  # the start: at rest, the weight a little before the first stance foot
+# the walk starts at rest, the weight a little in front of the first stance foot
+WALK_HIP, WALK_FEET, WALK_LEAN = (0.1, 0.86), ((0.0, 0.0), (-0.15, 0.0)), 0.05
 
 
 def walk_parts() -> dict[str, Mechanism]:
@@ -118,53 +103,49 @@ def walk_parts() -> dict[str, Mechanism]:
 
 
 def walk_values() -> dict[str, Any]:
-    angles = {
-        f"exo.link[{i}].angle_start": float(a)
-        for i, a in enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)
-    }
-    stands = {f"exo.foot[{b}].pinned_start": True for b in (1, 2)} | {
-        "exo.hip.x_start": WALK_HIP[0],
-        "exo.hip.y_start": WALK_HIP[1],
-    }
-    return angles | stands | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
+    angles = enumerate(posture_angles(WALK_HIP, WALK_FEET, lean=WALK_LEAN), 1)
+    values: dict[str, Any] = {f"exo.link[{i}].angle_start": float(a) for i, a in angles}
+    values |= {f"exo.foot[{b}].pinned_start": True for b in (1, 2)}
+    values |= {"exo.hip.x_start": WALK_HIP[0], "exo.hip.y_start": WALK_HIP[1]}
+    return values | {"control.lift_x_start": WALK_FEET[1][0], "control.body.lean": WALK_LEAN}
+
+
+def figure2_values() -> dict[str, Any]:
+    cart = {"cart.pose.x_start": -4.5, "cart.pose.y_start": 0.8}
+    return cart | {"control.guidance.influence": 0.25, "world.obstacle[2].side_start": -1.0}
 
 
 BUILTIN = {
-    "figure2": Ready(
+    "figure2": BuiltinSystem(
         "a cart steered to a moving target around two moving obstacles",
         cart_parts,
         (("cart", "control"), ("world", "control")),
-        set=lambda: {
-            "cart.pose.x_start": -4.5,
-            "cart.pose.y_start": 0.8,
-            "control.guidance.influence": 0.25,
-            "world.obstacle[2].side_start": -1.0,
-        },
+        set=figure2_values,
         stop=20.0,
     ),
-    "chain_gravity_compensation": Ready(
+    "chain_gravity_compensation": BuiltinSystem(
         "a chain of three rods whose motors carry its weight: pushed, it drifts as if there were no gravity",
         chain_parts,
         (("chain", "control"),),
         set=lambda: {"chain.joint[1].rate_start": 0.4, "chain.joint[2].angle_start": 0.7},
         stop=4.0,
     ),
-    "arm_computed_torque": Ready(
+    "arm_computed_torque": BuiltinSystem(
         "the spherical-joint arm moved to a new posture and held there by inverse dynamics",
         arm_parts,
         (("arm", "control"),),
         set=lambda: {"control.joint[3].angle_reference": 1.0},
         stop=5.0,
     ),
-    "exoskeleton_pd": Ready(
+    "exoskeleton_pd": BuiltinSystem(
         "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers",
         exoskeleton_parts,
-        connect=exoskeleton_wires,
+        connect=exoskeleton_connections,
         set=exoskeleton_values,
         stop=3.0,
         step=0.001,
     ),
-    "walk": Ready(
+    "walk": BuiltinSystem(
         "the 6-link exoskeleton walks from rest; exo.push.force_x pushes it",
         walk_parts,
         (("exo", "control"),),
@@ -178,18 +159,17 @@ BUILTIN = {
 def build_builtin(
     name: str, folder: Path, progress: Callable[[str], None] = lambda text: None, platforms: Sequence[str] | None = None
 ) -> System:
-    """Build the native FMUs of a ready system into `folder`."""
+    """Build the native FMUs of a built-in system into `folder`, and connect them."""
     if name not in BUILTIN:
-        raise UserError(
-            f"there is no ready system {name}{did_you_mean(name, BUILTIN)}; there are: {', '.join(BUILTIN)}"
-        )
-    ready = BUILTIN[name]
+        proposal = did_you_mean(name, BUILTIN)
+        raise UserError(f"there is no built-in system {name}{proposal}; there are: {', '.join(BUILTIN)}")
+    chosen = BUILTIN[name]
     make_folder(folder)
     files = {}
-    for part, mechanism in ready.parts().items():
+    for part, mechanism in chosen.parts().items():
         (files[part],) = build(mechanism, folder / part, platforms=platforms, progress=progress)
-    connect = dict(ready.connect())
+    connect = dict(chosen.connect())
     bare = System(name, files)
-    for a, b in ready.joins:
+    for a, b in chosen.joins:
         connect |= joined(bare, a, b)
-    return System(name, files, connect, ready.set(), ready.stop, ready.step)
+    return System(name, files, connect, chosen.set(), chosen.stop, chosen.step)

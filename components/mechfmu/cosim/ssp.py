@@ -1,6 +1,7 @@
-"""Systems as files of the standard System Structure and Parameterization (SSP) 1.0: SystemStructure.ssd and the FMUs in one zip file.
+"""Systems as files of the standard System Structure and Parameterization (SSP) 1.0.
 
-The communication step, for which SSP 1.0 has no place, stands in the annotation of the Open Simulation Platform, so that libcosim finds it too.
+An SSP file is a zip file with SystemStructure.ssd and the FMUs. SSP 1.0 has no element for the communication step: it
+is written in the annotation of the Open Simulation Platform, where libcosim finds it, too.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import tempfile
 import weakref
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -19,8 +21,11 @@ from .. import RELEASED, __version__
 from ..fmu.archive import make_folder, write_archive
 from ..model import UserError
 from ..model.units import BASE_UNITS
-from ..simulation.simulate import unit_name
-from .system import Port, SignalUnit, System, conversion
+from ..simulation.description import unit_name
+from .connections import Port, SignalUnit, conversion
+
+if TYPE_CHECKING:
+    from .system import System
 
 SSD, SSC, SSV, OSP = (
     "http://ssp-standard.org/SSP1/SystemStructureDescription",
@@ -30,11 +35,12 @@ SSD, SSC, SSV, OSP = (
 )
 NAMESPACES = {"ssd": SSD, "ssc": SSC, "ssv": SSV, "osp": OSP}
 STRUCTURE = "SystemStructure.ssd"
-LARGEST = 1 << 30  # bytes of an unpacked file; no FMU comes near it
+FMU_TYPE = "application/x-fmu-sharedlibrary"
+LARGEST = 1 << 30  # bytes of an unpacked file, more than any FMU has
 LARGEST_XML = 1 << 26
 
 
-# --- writing --------------------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def write_ssp(system: System, file: Path) -> Path:
@@ -54,7 +60,11 @@ def add(parent: Any, tag: str, **attributes: str) -> Any:
 
 
 def structure_of(system: System, sources: Mapping[str, str], numbered: bool = False) -> Any:
-    """The XML tree of SystemStructure.ssd; sources: where each FMU stands in the package; numbered: items of enumerations by number."""
+    """The XML tree of SystemStructure.ssd.
+
+    sources    where each FMU is in the package
+    numbered   write items of enumerations as numbers
+    """
     root = etree.Element(f"{{{SSD}}}SystemStructureDescription", nsmap=NAMESPACES, version="1.0", name=system.name)
     root.set("generationTool", f"mechfmu {__version__}")
     root.set("generationDateAndTime", RELEASED)
@@ -62,41 +72,14 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
     elements = add(top, "ssd:Elements")
     units: dict[str, SignalUnit] = {}
     for component, source in sources.items():
-        element = add(
-            elements,
-            "ssd:Component",
-            name=component,
-            type="application/x-fmu-sharedlibrary",
-            source=source,
-            implementation="CoSimulation",
-        )
-        connectors = add(element, "ssd:Connectors")
-        set_here = {port.variable: value for port, value in system.values.items() if port.component == component}
-        for variable in system.variables[component].values():
-            if variable.type in ("Real", "Integer", "Boolean") and (
-                variable.causality in ("input", "output") or variable.name in set_here
-            ):
-                connector = add(connectors, "ssd:Connector", name=variable.name, kind=variable.causality)
-                unit = system.unit(Port(component, variable.name)) if variable.type == "Real" else None
-                add(connector, f"ssc:{variable.type}", **({"unit": unit.name} if unit else {}))
-                if unit:
-                    units[unit.name] = unit
-        if set_here:
-            _add_parameters(element, component, set_here, system, numbered)
+        attributes = {"type": FMU_TYPE, "source": source, "implementation": "CoSimulation"}
+        element = add(elements, "ssd:Component", name=component, **attributes)
+        values = {port.variable: value for port, value in system.values.items() if port.component == component}
+        _add_connectors(element, component, values, system, units)
+        if values:
+            _add_parameters(element, component, values, system, numbered)
     if system.connections:
-        connections = add(top, "ssd:Connections")
-        for c in system.connections:
-            connection = add(
-                connections,
-                "ssd:Connection",
-                startElement=c.source.component,
-                startConnector=c.source.variable,
-                endElement=c.target.component,
-                endConnector=c.target.variable,
-            )
-            factor, offset = system.transforms.get(str(c.target), (1.0, 0.0))
-            if (factor, offset) != (1.0, 0.0):
-                add(connection, "ssc:LinearTransformation", factor=repr(factor), offset=repr(offset))
+        _add_connections(top, system)
     if units:
         _add_units(root, units)
     experiment = add(root, "ssd:DefaultExperiment", startTime="0.0", stopTime=repr(float(system.stop_time)))
@@ -105,11 +88,37 @@ def structure_of(system: System, sources: Mapping[str, str], numbered: bool = Fa
     return root
 
 
+def _add_connectors(
+    element: Any, component: str, values: Mapping[str, Any], system: System, units: dict[str, SignalUnit]
+) -> None:
+    """Inputs, outputs and what is set; their units are added to `units`."""
+    connectors = add(element, "ssd:Connectors")
+    for variable in system.variables[component].values():
+        shown = variable.causality in ("input", "output") or variable.name in values
+        if not shown or variable.type not in ("Real", "Integer", "Boolean"):
+            continue
+        connector = add(connectors, "ssd:Connector", name=variable.name, kind=variable.causality)
+        unit = system.unit(Port(component, variable.name)) if variable.type == "Real" else None
+        add(connector, f"ssc:{variable.type}", **({"unit": unit.name} if unit else {}))
+        if unit:
+            units[unit.name] = unit
+
+
+def _add_connections(top: Any, system: System) -> None:
+    connections = add(top, "ssd:Connections")
+    for c in system.connections:
+        start = {"startElement": c.source.component, "startConnector": c.source.variable}
+        end = {"endElement": c.target.component, "endConnector": c.target.variable}
+        connection = add(connections, "ssd:Connection", **start, **end)
+        factor, offset = system.transforms.get(str(c.target), (1.0, 0.0))
+        if (factor, offset) != (1.0, 0.0):
+            add(connection, "ssc:LinearTransformation", factor=repr(factor), offset=repr(offset))
+
+
 def _add_parameters(element: Any, component: str, values: Mapping[str, Any], system: System, numbered: bool) -> None:
     binding = add(add(element, "ssd:ParameterBindings"), "ssd:ParameterBinding")
-    parameter_set = add(
-        add(binding, "ssd:ParameterValues"), "ssv:ParameterSet", version="1.0", name=f"values of {component}"
-    )
+    bound = add(binding, "ssd:ParameterValues")
+    parameter_set = add(bound, "ssv:ParameterSet", version="1.0", name=f"values of {component}")
     parameters = add(parameter_set, "ssv:Parameters")
     for name, value in values.items():
         variable = system.variables[component][name]
@@ -131,37 +140,37 @@ def _add_units(root: Any, units: Mapping[str, SignalUnit]) -> None:
         add(add(element, "ssc:Unit", name=unit.name), "ssc:BaseUnit", **powers, **scale, **shift)
 
 
-# --- reading --------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_ssp(file: Path) -> System:
-    """The system in a package, its FMUs unpacked into a folder that lives as long as the system."""
+def read_ssp(file: Path, system_class: type[System]) -> System:
+    """The system in a file; its FMUs are unpacked into a folder that exists as long as the system."""
     if not file.exists():
         raise UserError(f"there is no file {file}")
     if file.is_dir() or not zipfile.is_zipfile(file):
-        raise UserError(f"{file} is no system: it is not a zip file")
+        raise UserError(f"{file} is not a system: it is not a zip file")
     try:
         with zipfile.ZipFile(file) as archive:
-            return Package(file, archive).system(Unpacked())
+            return SspArchive(file, archive, system_class).system(UnpackedFmus())
     except (zipfile.BadZipFile, OSError, EOFError) as error:
         raise UserError(f"{file} cannot be unpacked: {error}") from None
 
 
-class Unpacked:
-    """A folder for unpacked FMUs that goes when nobody needs it any more."""
+class UnpackedFmus:
+    """A folder for unpacked FMUs that is removed together with this object."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="mechfmu-ssp-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-class Package:
-    """An open SSP file. Faults name the line of SystemStructure.ssd."""
+class SspArchive:
+    """An open SSP file. Errors name the line of SystemStructure.ssd."""
 
-    def __init__(self, file: Path, archive: zipfile.ZipFile):
-        self.file, self.archive = file, archive
+    def __init__(self, file: Path, archive: zipfile.ZipFile, system_class: type[System]):
+        self.file, self.archive, self.system_class = file, archive, system_class
 
-    def fault(self, text: str, element: Any = None) -> UserError:
+    def error(self, text: str, element: Any = None) -> UserError:
         return UserError(f"{self.file}: {STRUCTURE}{f':{element.sourceline}' if element is not None else ''}: {text}")
 
     def read(self, name: str, most: int) -> bytes:
@@ -180,24 +189,18 @@ class Package:
         except etree.XMLSyntaxError as error:
             raise UserError(f"{self.file}: {name} is not valid XML: {error}") from None
 
-    def system(self, folder: Unpacked) -> System:
+    def system(self, folder: UnpackedFmus) -> System:
         root = self.xml(STRUCTURE)
         top = root.find("ssd:System", NAMESPACES)
         if root.tag != f"{{{SSD}}}SystemStructureDescription" or top is None:
-            raise self.fault("is no description of a system", root)
+            raise self.error("is not the description of a system", root)
         fmus: dict[str, Path] = {}
         given = dict(self.bindings(top, ""))
         for element in top.findall("ssd:Elements/*", NAMESPACES):
             name = element.get("name", "")
-            if (
-                element.tag != f"{{{SSD}}}Component"
-                or element.get("type", "application/x-fmu-sharedlibrary") != "application/x-fmu-sharedlibrary"
-            ):
-                raise self.fault(f"{name}: systems inside of systems are not supported, only FMUs", element)
-            if element.get("implementation") == "ModelExchange":
-                raise self.fault(f"{name}: only Co-Simulation is supported", element)
+            self.check_component(element, name)
             if name in fmus:
-                raise self.fault(f"{name}: there are two of this name", element)
+                raise self.error(f"{name}: there are two of this name", element)
             fmus[name] = folder.path / f"{len(fmus)}.fmu"
             fmus[name].write_bytes(self.read(element.get("source", ""), LARGEST))
             given.update(self.bindings(element, f"{name}."))
@@ -206,56 +209,52 @@ class Package:
         stop = self.number(experiment, "stopTime") if experiment is not None else None
         base_step = next(root.iter(f"{{{OSP}}}FixedStepAlgorithm"), None)
         step = self.number(base_step, "baseStepSize") if base_step is not None else None
-        bare = System(root.get("name", self.file.stem), fmus, connect, {}, stop, step, transforms, folder)
-        return System(
-            bare.name,
-            fmus,
-            connect,
-            {name: self.in_own_unit(bare, name, *value) for name, value in given.items()},
-            stop,
-            step,
-            transforms,
-            folder,
-        )
+        name = root.get("name", self.file.stem)
+        bare = self.system_class(name, fmus, connect, {}, stop, step, transforms, folder)
+        return replace(bare, set={name: self.in_own_unit(bare, name, *value) for name, value in given.items()})
+
+    def check_component(self, element: Any, name: str) -> None:
+        if element.tag != f"{{{SSD}}}Component" or element.get("type", FMU_TYPE) != FMU_TYPE:
+            raise self.error(f"{name}: systems inside systems are not supported, only FMUs", element)
+        if element.get("implementation") == "ModelExchange":
+            raise self.error(f"{name}: only Co-Simulation is supported", element)
 
     def number(self, element: Any, name: str) -> float | None:
         text = element.get(name)
         try:
             return None if text is None else float(text)
         except ValueError:
-            raise self.fault(f"{name} {text}: must be a number", element) from None
+            raise self.error(f"{name} {text}: must be a number", element) from None
 
     def connections(self, top: Any) -> tuple[dict[str, list[str]], dict[str, tuple[float, float]]]:
         connect: dict[str, list[str]] = {}
         transforms = {}
         for c in top.findall("ssd:Connections/ssd:Connection", NAMESPACES):
             if c.get("startElement") is None or c.get("endElement") is None:
-                continue  # to the outside of the system, where nothing is
+                continue  # a connector of the system itself, which nothing feeds
             source, target = (f"{c.get(f'{end}Element')}.{c.get(f'{end}Connector')}" for end in ("start", "end"))
             connect.setdefault(source, []).append(target)
             if c.get("suppressUnitConversion") in ("true", "1"):
-                raise self.fault(f"{source} to {target}: units are always converted", c)
+                raise self.error(f"{source} to {target}: units are always converted", c)
             for transformation in c:
                 if transformation.tag != f"{{{SSC}}}LinearTransformation":
-                    raise self.fault(f"{source} to {target}: only linear transformations are supported", c)
+                    raise self.error(f"{source} to {target}: only linear transformations are supported", c)
                 factor, offset = self.number(transformation, "factor"), self.number(transformation, "offset")
                 transforms[target] = (1.0 if factor is None else factor, 0.0 if offset is None else offset)
         return connect, transforms
 
     def bindings(self, element: Any, prefix: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Name -> value and unit, for all parameters bound to an element, in the package or in a file of it."""
+        """Name -> value and unit, for all parameters bound to an element, here or in another file of the archive."""
         for binding in element.findall("ssd:ParameterBindings/ssd:ParameterBinding", NAMESPACES):
             if binding.find("ssd:ParameterMapping", NAMESPACES) is not None:
-                raise self.fault("parameter mappings are not supported", binding)
+                raise self.error("parameter mappings are not supported", binding)
             source = binding.get("source")
             found = self.xml(source) if source else binding.find("ssd:ParameterValues/ssv:ParameterSet", NAMESPACES)
             for parameter in found.iterfind("ssv:Parameters/ssv:Parameter", NAMESPACES) if found is not None else ():
+                name = prefix + binding.get("prefix", "") + parameter.get("name", "")
                 for value in parameter:
                     if value.get("value") is not None:
-                        yield (
-                            prefix + binding.get("prefix", "") + parameter.get("name", ""),
-                            (value.get("value"), value.get("unit", "")),
-                        )
+                        yield name, (value.get("value"), value.get("unit", ""))
 
     def in_own_unit(self, system: System, name: str, value: str, unit: str) -> Any:
         """A value of a parameter file, in the unit of its variable."""
@@ -264,10 +263,11 @@ class Package:
         if own is None or not unit or unit == own.name:
             return value
         units = {u.name: u for u in system.descriptions[port.component].unitDefinitions}
-        shown = {d.name: d for d in units[own.name].displayUnits}
+        display_units = {d.name: d for d in units[own.name].displayUnits}
         try:
-            if unit in shown:  # shown value = factor value + offset
-                return (float(value) - float(shown[unit].offset or 0.0)) / float(shown[unit].factor or 1.0)
+            if unit in display_units:  # displayed value = factor value + offset
+                shown = display_units[unit]
+                return (float(value) - float(shown.offset or 0.0)) / float(shown.factor or 1.0)
             factor, offset = conversion(SignalUnit.of(units[unit]), own)
             return factor * float(value) + offset
         except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""Several FMUs wired together: which there are, what is connected, what is set. All mistakes are found when a system is made.
+"""Several FMUs connected to one system. Mistakes are found when a system is made, not when it runs.
 
 System("loop", {"plant": "LinkChain.fmu", "control": "PidController.fmu"},
        connect={"plant.joint[1].angle": "control.measurement[1]", "control.output[1]": "plant.joint[1].torque"},
@@ -9,56 +9,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fmpy.model_description import ModelDescription, ScalarVariable
 
 from ..model import UserError, did_you_mean
-from ..model.units import BASE_UNITS
-from ..simulation.simulate import read_description, start_value, times, unit_name
+from ..simulation.description import read_description, start_value, unit_name
+from ..simulation.inputs import Input, over_time
+from ..simulation.result import Result
+from ..simulation.time_grid import times
+from .connections import Connection, Port, SignalUnit, conversion
+from .libcosim import simulate_in_libcosim
+from .master import simulate_in_master
+from .ssp import read_ssp, write_ssp
 
-if TYPE_CHECKING:
-    from ..simulation.result import Result
-    from ..simulation.simulate import Input
-
-RADIAN = "rad"
-SPAN = 10.0  # s: where neither the user nor an FMU says how long
-
-
-@dataclass(frozen=True)
-class Port:
-    """A variable of one of the FMUs."""
-
-    component: str
-    variable: str
-
-    def __str__(self) -> str:
-        return f"{self.component}.{self.variable}"
-
-    @staticmethod
-    def of(text: str) -> Port:
-        component, dot, variable = text.partition(".")
-        if not (dot and component and variable):
-            raise UserError(f"{text}: must look like fmu.variable")
-        return Port(component, variable)
-
-
-@dataclass(frozen=True)
-class Connection:
-    """target = factor source + offset at every communication point."""
-
-    source: Port
-    target: Port
-    factor: float = 1.0
-    offset: float = 0.0
+DEFAULT_STOP = 10.0  # s: where neither the user nor an FMU has a stop time
+DEFAULT_STEPS = 500  # to the stop time, where neither has a step size
 
 
 @dataclass(frozen=True)
 class System:
-    """`connect` and `set` as dictionaries with names "fmu.variable"; in `connect` the target may be a list. `save` and `load`: SSP files."""
+    """`connect` and `set` are dictionaries with names "fmu.variable"; in `connect` the target may be a list.
+
+    `save` and `load` write and read SSP files.
+    """
 
     name: str
     fmus: Mapping[str, str | Path]
@@ -66,10 +43,10 @@ class System:
     set: Mapping[str, Any] = field(default_factory=dict)
     stop: float | None = None
     step: float | None = None
-    transforms: Mapping[str, tuple[float, float]] = field(
-        default_factory=dict
-    )  # by target: factor, offset, on top of unit conversion
-    keep: Any = None  # what must live as long as the system: the folder of its unpacked FMUs
+    transforms: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By target: factor and offset, on top of the conversion of units."""
+    keep: Any = None
+    """What must exist as long as the system: the folder of its unpacked FMUs."""
 
     def __repr__(self) -> str:
         return f"<System {self.name}: {', '.join(self.fmus)}; {len(self.connections)} connections>"
@@ -82,8 +59,8 @@ class System:
             raise UserError("a system needs at least one FMU")
         for name, description in self.descriptions.items():
             if description.fmiVersion != "2.0" or description.coSimulation is None:
-                raise UserError(f"{self.fmus[name]} cannot take part: it is no FMI 2.0 FMU for Co-Simulation")
-        assert self.connections is not None and self.values is not None  # computed, so that all mistakes show now
+                raise UserError(f"{self.fmus[name]} cannot take part: it is not an FMI 2.0 FMU for Co-Simulation")
+        assert self.connections is not None and self.values is not None  # computed now, so that mistakes are found
         times(0.0, self.stop_time, self.step_size)
 
     @cached_property
@@ -111,9 +88,9 @@ class System:
     def _connection(self, source: Port, target: Port, factor: float, offset: float) -> Connection:
         a, b = self.variable(source), self.variable(target)
         if a.causality != "output":
-            raise UserError(f"{source} cannot feed {target}: it is no output")
+            raise UserError(f"{source} cannot feed {target}: {source} is not an output")
         if b.causality != "input":
-            raise UserError(f"{source} cannot feed {target}: that is not an input")
+            raise UserError(f"{source} cannot feed {target}: {target} is not an input")
         kinds = ["Integer" if v.type == "Enumeration" else v.type for v in (a, b)]
         if kinds[0] != kinds[1] or kinds[0] == "String":
             raise UserError(f"{source} ({a.type}) cannot feed {target} ({b.type})")
@@ -127,19 +104,16 @@ class System:
 
     @cached_property
     def values(self) -> dict[Port, Any]:
-        """What is set before the start, as the FMUs want it."""
+        """The values set before the start, as the FMUs take them."""
         targets = {c.target for c in self.connections}
         found = {}
         for name, value in self.set.items():
             port = Port.of(name)
             if port in targets:
                 raise UserError(f"{port} cannot be set: it is connected")
-            found[port] = start_value(
-                self.variable(port),
-                value,
-                self.variables[port.component],
-                self.descriptions[port.component].unitDefinitions,
-            )
+            variable = self.variable(port)
+            units = self.descriptions[port.component].unitDefinitions
+            found[port] = start_value(variable, value, self.variables[port.component], units)
         return found
 
     def free_input(self, name: str) -> Port:
@@ -153,74 +127,85 @@ class System:
         return port
 
     def variable(self, port: Port) -> ScalarVariable:
-        if port.component not in self.fmus:
-            raise UserError(
-                f"{port}: there is no FMU {port.component} in the system{did_you_mean(port.component, self.fmus)}"
-            )
+        component, name = port.component, port.variable
+        if component not in self.fmus:
+            raise UserError(f"{port}: there is no FMU {component} in the system{did_you_mean(component, self.fmus)}")
         try:
-            return self.variables[port.component][port.variable]
+            return self.variables[component][name]
         except KeyError:
-            raise UserError(
-                f"{port.component} has no variable {port.variable}{did_you_mean(port.variable, self.variables[port.component])}"
-            ) from None
+            proposal = did_you_mean(name, self.variables[component])
+            raise UserError(f"{component} has no variable {name}{proposal}") from None
 
     def unit(self, port: Port) -> SignalUnit | None:
         name = unit_name(self.variable(port))
-        return next(
-            (SignalUnit.of(u) for u in self.descriptions[port.component].unitDefinitions if u.name == name), None
-        )
+        units = self.descriptions[port.component].unitDefinitions
+        return next((SignalUnit.of(u) for u in units if u.name == name), None)
 
     @property
     def stop_time(self) -> float:
-        own = [
-            float(d.defaultExperiment.stopTime)
-            for d in self.descriptions.values()
-            if d.defaultExperiment and d.defaultExperiment.stopTime
-        ]
-        return self.stop if self.stop is not None else max(own, default=SPAN)
+        return self.stop if self.stop is not None else max(self._experiments("stopTime"), default=DEFAULT_STOP)
 
     @property
     def step_size(self) -> float:
-        own = [
-            float(d.defaultExperiment.stepSize)
-            for d in self.descriptions.values()
-            if d.defaultExperiment and d.defaultExperiment.stepSize
-        ]
-        return self.step if self.step is not None else min(own, default=self.stop_time / 500)
+        default = self.stop_time / DEFAULT_STEPS
+        return self.step if self.step is not None else min(self._experiments("stepSize"), default=default)
+
+    def _experiments(self, attribute: str) -> list[float]:
+        """An attribute of the FMUs' default experiments, where it is given."""
+        experiments = [d.defaultExperiment for d in self.descriptions.values() if d.defaultExperiment]
+        return [float(value) for e in experiments if (value := getattr(e, attribute))]
 
     def save(self, file: str | Path) -> Path:
         """Write an SSP file with all FMUs inside."""
-        from .ssp import write_ssp
-
         return write_ssp(self, Path(file))
 
-    @staticmethod
-    def load(file: str | Path) -> System:
+    @classmethod
+    def load(cls, file: str | Path) -> System:
         """The system in an SSP file."""
-        from .ssp import read_ssp
-
-        return read_ssp(Path(file))
+        return read_ssp(Path(file), cls)
 
     def simulate(
-        self, stop: float | None = None, step: float | None = None, set: Mapping[str, Any] | None = None,
-        inputs: Mapping[str, Input] | None = None, adaptive: float | bool | None = None, isolated: bool | None = None,
-        master: str = "fmpy", progress: Callable[[float], None] = lambda t: None, warn: Callable[[str], None] | None = None,
-    ) -> Result:  # fmt: skip
-        """Run it; the result has all outputs of all FMUs, as "fmu.variable".
+        self,
+        stop: float | None = None,
+        step: float | None = None,
+        set: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Input] | None = None,
+        adaptive: float | bool | None = None,
+        isolated: bool | None = None,
+        master: str = "fmpy",
+        progress: Callable[[float], None] = lambda t: None,
+        warn: Callable[[str], None] | None = None,
+    ) -> Result:
+        """Run the system; the result has all outputs of all FMUs, as "fmu.variable".
 
         stop, step   in s; default: the system's own
         set          parameters and unconnected inputs, on top of the system's own
-        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values), interpolated linearly; held over each step
-        adaptive     relative error of the connected signals in a step: steps are divided until it is kept, which needs FMUs that save their state.
-                     None: 1e-4 where they do, otherwise fixed steps;  False: fixed steps
-        isolated     every FMU runs in a process of its own, so that one that crashes does not end this process. None: those that mechfmu did not make
+        inputs       unconnected inputs by name, each a number, a function of time, or a table (times, values) that is
+                     interpolated linearly; held over each step
+        adaptive     relative error of the connected signals in a step: steps are divided until it is kept, which needs
+                     FMUs that can save their state. None: 1e-4 where they can, else fixed steps; False: fixed steps
+        isolated     every FMU runs in a process of its own, so that one that crashes does not end this process.
+                     None: those that mechfmu did not build
         master       fmpy (the embedded one) or libcosim
-        progress     is told the simulation time after each step
-        warn         is told of algebraic loops and of steps that are too long. None: Python's warnings
+        progress     called with the simulation time after each step
+        warn         called with warnings about algebraic loops and steps that are too long. None: Python's warnings
         """
-        from .master import simulate_system
-
-        return simulate_system(self, stop, step, set, inputs, adaptive, isolated, master, progress, warn or _warn)
+        chosen = replace(
+            self,
+            set={**self.set, **(set or {})},
+            stop=self.stop_time if stop is None else stop,
+            step=self.step_size if step is None else step,
+        )
+        driven = {chosen.free_input(name): over_time(name, given) for name, given in (inputs or {}).items()}
+        if master == "fmpy":
+            return simulate_in_master(chosen, driven, adaptive, isolated, progress, warn or _warn)
+        if master != "libcosim":
+            raise UserError(f"master {master}: must be fmpy or libcosim")
+        if driven:
+            raise UserError("the master libcosim does not support inputs over time; use the master fmpy")
+        if adaptive:
+            raise UserError("the master libcosim does not support adaptive steps; use the master fmpy")
+        return simulate_in_libcosim(chosen, progress)
 
 
 def _warn(text: str) -> None:
@@ -235,54 +220,8 @@ def joined(system: System, a: str, b: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for source, target in ((a, b), (b, a)):
         inputs = {v.name for v in system.variables[target].values() if v.causality == "input"}
-        found |= {
-            f"{source}.{n}": f"{target}.{n}"
-            for n, v in system.variables[source].items()
-            if v.causality == "output" and n in inputs
-        }
+        outputs = [n for n, v in system.variables[source].items() if v.causality == "output"]
+        found |= {f"{source}.{n}": f"{target}.{n}" for n in outputs if n in inputs}
     if not found:
         raise UserError(f"no output of {a} or {b} has the name of an input of the other")
     return found
-
-
-@dataclass(frozen=True)
-class SignalUnit:
-    """value in base units = factor value + offset."""
-
-    name: str
-    exponents: tuple[int, ...]  # of BASE_UNITS
-    factor: float = 1.0
-    offset: float = 0.0
-
-    @staticmethod
-    def of(unit: Any) -> SignalUnit:
-        base = unit.baseUnit
-        if base is None:
-            return SignalUnit(unit.name, ())
-        return SignalUnit(
-            unit.name,
-            tuple(int(getattr(base, b) or 0) for b in BASE_UNITS),
-            float(base.factor or 1.0),
-            float(base.offset or 0.0),
-        )
-
-    @property
-    def dimension(self) -> dict[str, int]:
-        """The exponents that count: a radian is 1, and tools differ in whether they write it (OpenModelica does not: rad/s is s^-1, rad has no exponent)."""
-        return {base: e for base, e in zip(BASE_UNITS, self.exponents, strict=False) if e and base != RADIAN}
-
-    @property
-    def is_plain_number(self) -> bool:
-        """No unit, or one that says nothing: 1, or a unit without base units."""
-        return not any(self.exponents) and (self.factor, self.offset) == (1.0, 0.0) and self.name != RADIAN
-
-
-def conversion(source: SignalUnit | None, target: SignalUnit | None) -> tuple[float, float]:
-    """factor, offset from one unit to the other; ValueError when they measure different things. To and from a plain number, values pass unchanged."""
-    if source is None or target is None or source.is_plain_number or target.is_plain_number:
-        return 1.0, 0.0
-    if source.dimension == target.dimension:
-        return source.factor / target.factor, (source.offset - target.offset) / target.factor
-    if not any(source.exponents) or not any(target.exponents):  # a ratio such as percent
-        return 1.0, 0.0
-    raise ValueError(f"{source.name} is no {target.name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TextIO
@@ -14,7 +14,7 @@ from ..model import UserError
 from .controller import Controller, SampledController, sample_times
 from .experiment import FmuExperiment, FmuLog
 from .inputs import column_over_time
-from .slaves import KINDS, LocalSlave, Origin
+from .slaves import KINDS, LocalSlave, Origin, Read
 from .time_grid import Progress
 
 EQUAL_STEPS = 1e-6  # relative: steps that differ by no more than this, by rounding, are equal
@@ -93,7 +93,7 @@ class _ControlledFmu:
         self._columns = {kind: [v for v in (*self.outputs, *self.inputs) if v.type == kind] for kind in KINDS}
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[], Sequence[Any]]]:
+    def _readers(self) -> dict[str, Read]:
         columns = {kind: [v.valueReference for v in own] for kind, own in self._columns.items() if own}
         return {kind: self.slave.reader(kind, references) for kind, references in columns.items()}
 

@@ -1,23 +1,18 @@
-"""The FMUs of a system as the master sees them: in this process, or each in a process of its own.
+"""The FMUs of a system as the master uses them: in this process, or each in a process of its own.
 
-A foreign library that crashes takes its process with it. Behind `IsolatedSlave` that is not the master's: the crash becomes an error with the FMU's name.
+A library that crashes ends its process. Behind `IsolatedSlave` this is not the master's process: the crash becomes an
+error with the FMU's name.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import time
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Client, Connection, Listener
-from pathlib import Path
 from typing import Any, Protocol
 
 import fmpy
@@ -26,15 +21,16 @@ from fmpy import fmi2
 
 from ..model import UserError
 from .fmu_messages import message_logger
+from .fmu_process import END, END_TIMEOUT, FmuProcess, connect_to_parent
 
-KINDS: dict[str, tuple[str, Any]] = {  # of variables: their functions, their C type
+KINDS: dict[str, tuple[str, Any]] = {  # of variables: the name of their FMI functions, their C type
     "Real": ("Real", ctypes.c_double),
     "Integer": ("Integer", ctypes.c_int),
     "Enumeration": ("Integer", ctypes.c_int),
     "Boolean": ("Boolean", ctypes.c_int),
 }
-START_TIMEOUT = 60.0  # s for the process of an FMU to begin
-END_TIMEOUT = 10.0  # s for it to end by itself
+START_TIMEOUT = 60.0  # s for the process of an FMU to start
+READY = "ready"
 
 Read = Callable[[], np.ndarray]
 Write = Callable[[np.ndarray], None]
@@ -66,18 +62,16 @@ class Slave(Protocol):
 
 
 class LocalSlave:
-    """An FMU in this process; `hear` is told its messages about failures, `warn` its warnings."""
+    """An FMU in this process; its messages about failures go to `on_error`, its warnings to `on_warning`."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None] = lambda text: None):
+    def __init__(
+        self, origin: Origin, on_error: Callable[[str], None], on_warning: Callable[[str], None] = lambda text: None
+    ):
         self._running = False
         self._folder = fmpy.extract(origin.file)
-        self._fmu = fmi2.FMU2Slave(
-            guid=origin.guid,
-            unzipDirectory=self._folder,
-            modelIdentifier=origin.model_identifier,
-            instanceName=origin.name,
-        )
-        self._callbacks = message_logger(hear, warn)
+        identity = {"guid": origin.guid, "modelIdentifier": origin.model_identifier, "instanceName": origin.name}
+        self._fmu = fmi2.FMU2Slave(unzipDirectory=self._folder, **identity)
+        self._callbacks = message_logger(on_error, on_warning)
         self._fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
 
     def reader(self, kind: str, references: Sequence[int]) -> Read:
@@ -139,73 +133,64 @@ class LocalSlave:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-# --- another process ------------------------------------------------------------------------------------------------------
+# --- another process --------------------------------------------------------------------------------------------------
 
 
 class IsolatedSlave:
-    """An FMU in a process of its own. Only readings wait for its answer: a failure before is told with the next of them."""
+    """An FMU in a process of its own. Only calls with an answer wait for it: they also report earlier failures."""
 
-    def __init__(self, origin: Origin, hear: Callable[[str], None], warn: Callable[[str], None]):
-        self._name, self._hear, self._warn, self._now = origin.name, hear, warn, "at the start"
+    def __init__(self, origin: Origin, on_error: Callable[[str], None], on_warning: Callable[[str], None]):
+        self._name, self._on_error, self._on_warning, self._now = origin.name, on_error, on_warning, "at the start"
         self._pending = self._states = 0
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115  what the process prints
-        key = os.urandom(16)
-        with Listener(authkey=key) as door:
-            environment = os.environ | {"PYTHONPATH": os.pathsep.join(p or str(Path.cwd()) for p in sys.path)}
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(door.address)],
-                stdin=subprocess.PIPE,
-                stdout=self._said,
-                stderr=self._said,
-                env=environment,
-            )
-            assert self._process.stdin
-            self._process.stdin.write(key.hex().encode() + b"\n")
-            self._process.stdin.flush()
-            self._connection = _accepted(door, self._process)
-        self._ask("load", origin)
-
-    def _tell(self, what: str, *arguments: Any) -> None:
-        """A call that needs no answer now."""
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  closed by free
+        self._process = FmuProcess(__name__, self._printed)
         try:
-            self._connection.send((what, arguments))
-        except OSError:
-            raise UserError(f"{self._name} crashed {self._now}: {self._last_words()}") from None
+            self._wait_for_start()
+            self._ask("load", origin)
+        except BaseException:
+            self._close()
+            raise
+
+    def _wait_for_start(self) -> None:
+        timer = threading.Timer(START_TIMEOUT, self._process.kill)
+        timer.start()
+        try:
+            if self._process.receive() != READY:
+                raise UserError("the process for an isolated FMU does not start")
+        finally:
+            timer.cancel()
+
+    def _tell(self, call: str, *arguments: Any) -> None:
+        """A call whose answer is not needed now."""
+        if not self._process.send((call, arguments)):
+            raise self._crash()
         self._pending += 1
 
-    def _ask(self, what: str, *arguments: Any) -> Any:
-        """The answer to a call, and the failure of one before."""
-        self._tell(what, *arguments)
+    def _ask(self, call: str, *arguments: Any) -> Any:
+        """The answer to a call; RuntimeError when it or a call before has failed."""
+        self._tell(call, *arguments)
         answer, first = None, None
         while self._pending:
-            try:
-                heard, warned, problem, answer = self._connection.recv()
-            except (EOFError, OSError):
-                raise UserError(f"{self._name} crashed {self._now}: {self._last_words()}") from None
+            if (message := self._process.receive()) is None:
+                raise self._crash()
+            errors, warnings, problem, answer = message
             self._pending -= 1
-            for text in heard:
-                self._hear(text)
-            for text in warned:
-                self._warn(text)
+            for text in errors:
+                self._on_error(text)
+            for text in warnings:
+                self._on_warning(text)
             first = first or problem
         if first is not None:
             raise RuntimeError(first)
         return answer
 
-    def _last_words(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_TIMEOUT)
-        code = self._process.poll()
-        how = (
-            "its process does not answer"
-            if code is None
-            else f"exit status {code}"
-            if code >= 0
-            else signal.Signals(-code).name
-        )
-        self._said.seek(0)
-        printed = self._said.read().decode(errors="replace").strip().splitlines()
-        return f"{how} ({printed[-1]})" if printed else how
+    def _crash(self) -> UserError:
+        """How the process ended, with the last line that it printed."""
+        self._process.end()
+        self._printed.seek(0)
+        printed = self._printed.read().decode(errors="replace").strip().splitlines()
+        last_line = f" ({printed[-1]})" if printed else ""
+        return UserError(f"{self._name} crashed {self._now}: {self._process.exit_status}{last_line}")
 
     def reader(self, kind: str, references: Sequence[int]) -> Read:
         number = self._ask("reader", kind, list(references))
@@ -243,75 +228,68 @@ class IsolatedSlave:
     def free(self) -> None:
         with contextlib.suppress(Exception):
             self._ask("free")
-        self._connection.close()
-        assert self._process.stdin
-        self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_TIMEOUT)
-        self._process.kill()
-        self._process.wait()
-        self._said.close()
+        self._close()
+
+    def _close(self) -> None:
+        self._process.close()
+        self._process.end()
+        self._printed.close()
 
 
-def _accepted(door: Listener, process: subprocess.Popen[bytes]) -> Connection:
-    """The connection of the process, unless it ends or takes too long before it makes one."""
-    import threading
-
-    found: list[Connection] = []
-    waiting = threading.Thread(target=lambda: found.append(door.accept()), daemon=True)
-    waiting.start()
-    end = time.monotonic() + START_TIMEOUT
-    while waiting.is_alive() and time.monotonic() < end and process.poll() is None:
-        waiting.join(0.05)
-    if not found:
-        process.kill()
-        raise UserError("the process for an isolated FMU does not start")
-    return found[0]
+def serve() -> None:
+    """Answer calls until the master calls free or ends."""
+    requests, answer = connect_to_parent(END_TIMEOUT)
+    answer(READY)
+    server = SlaveServer()
+    while (request := requests.get()) is not END:
+        call, arguments = request
+        answer(server.answer(call, arguments))
+        if call == "free":
+            return
+    if server.slave is not None:
+        server.slave.free()
 
 
-def serve(connection: Connection) -> None:
-    """Answer calls until the master is gone or says free."""
-    heard: list[str] = []
-    warned: list[str] = []
-    slave: LocalSlave | None = None
-    prepared: list[Any] = []
-    states: dict[int, Any] = {}
-    while True:
+class SlaveServer:
+    """The slave behind an IsolatedSlave, in its process."""
+
+    def __init__(self) -> None:
+        self.slave: LocalSlave | None = None
+        self._errors: list[str] = []
+        self._warnings: list[str] = []
+        self._prepared: list[Any] = []  # readers and writers, by number
+        self._states: dict[int, Any] = {}
+
+    def answer(self, call: str, arguments: tuple[Any, ...]) -> tuple[list[str], list[str], str | None, Any]:
+        """Messages about failures, warnings, the error or None, and the result."""
+        result, problem = None, None
         try:
-            what, arguments = connection.recv()
-        except EOFError:
-            break
-        answer: Any = None
-        problem = None
-        try:
-            if what == "load":
-                slave = LocalSlave(arguments[0], heard.append, warned.append)
-            elif slave is None:
-                raise RuntimeError("there is no FMU")
-            elif what in ("reader", "writer"):
-                prepared.append(getattr(slave, what)(*arguments))
-                answer = len(prepared) - 1
-            elif what == "read":
-                answer = prepared[arguments[0]]().copy()
-            elif what == "write":
-                prepared[arguments[0]](arguments[1])
-            elif what == "save":
-                states[arguments[0]] = slave.save()
-            elif what in ("restore", "forget"):
-                getattr(slave, what)(states[arguments[0]] if what == "restore" else states.pop(arguments[0]))
-            else:
-                getattr(slave, what)(*arguments)
+            result = self._call(call, arguments)
         except Exception as error:
             problem = str(error) or type(error).__name__
-        connection.send((heard[:], warned[:], problem, answer))
-        heard.clear()
-        warned.clear()
-        if what == "free":
-            break
-    if slave is not None and what != "free":
-        slave.free()
+        errors, warnings = self._errors[:], self._warnings[:]
+        self._errors.clear()
+        self._warnings.clear()
+        return errors, warnings, problem, result
 
-
-if __name__ == "__main__":
-    with Client(sys.argv[1], authkey=bytes.fromhex(sys.stdin.readline().strip())) as line:
-        serve(line)
+    def _call(self, call: str, arguments: tuple[Any, ...]) -> Any:
+        if call == "load":
+            self.slave = LocalSlave(arguments[0], self._errors.append, self._warnings.append)
+            return None
+        if self.slave is None:
+            raise RuntimeError("there is no FMU")
+        if call in ("reader", "writer"):
+            self._prepared.append(getattr(self.slave, call)(*arguments))
+            return len(self._prepared) - 1
+        if call == "read":
+            return self._prepared[arguments[0]]().copy()
+        if call == "write":
+            return self._prepared[arguments[0]](arguments[1])
+        if call == "save":
+            self._states[arguments[0]] = self.slave.save()
+            return None
+        if call == "restore":
+            return self.slave.restore(self._states[arguments[0]])
+        if call == "forget":
+            return self.slave.forget(self._states.pop(arguments[0]))
+        return getattr(self.slave, call)(*arguments)

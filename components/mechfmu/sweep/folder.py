@@ -1,8 +1,10 @@
-"""The folder of a sweep: one sweep of one FMU, one writer at a time, results in Parquet files that are there whole or not at all.
+"""The folder of a sweep: one sweep of one FMU, one writer at a time, Parquet files that are complete or do not exist.
 
-_sweep.json                  which sweep it belongs to, units          (names with an underscore are not data to whoever reads the folder as one table)
+_sweep.json                  the sweep that it belongs to, units
 _sweep.lock                  locked by the process that writes
-part-000000040-20.parquet    20 runs, the first of them number 40, with a checksum of its contents in the metadata of the file
+part-000000040-20.parquet    20 runs from number 40 on; a checksum of the contents is in the metadata of the file
+
+Readers of a folder of Parquet files as one table skip names that start with an underscore.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from .specification import Spec
 
 MANIFEST, LOCK = "_sweep.json", "_sweep.lock"
 CHECKSUM = b"mechfmu.sha256"
-ANEW = "choose another folder, or begin anew with --restart (in Python restart=True)"
+START_OVER = "choose another folder, or start over with --restart (in Python restart=True)"
+
+RESUME = "finished runs are kept, the same command resumes the sweep"
 
 
 class BrokenPart(Exception):
@@ -38,18 +42,17 @@ def parts(folder: Path) -> list[Path]:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """One UserError for whatever the file system refuses."""
+    """Errors of the file system as a UserError."""
     try:
         yield
     except OSError as error:
-        raise UserError(
-            f"cannot write into the folder {folder}: {error.strerror or error}; finished runs are kept, the same command goes on"
-        ) from None
+        reason = error.strerror or error
+        raise UserError(f"cannot write into the folder {folder}: {reason}; {RESUME}") from None
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against other sweeps. The system releases the lock when the process ends, however it ends."""
+    """Lock the folder against other sweeps. The system releases the lock when the process ends, however it ends."""
     with writing(folder):
         file = (folder / LOCK).open("a+b")
     with file:
@@ -57,11 +60,8 @@ def locked(folder: Path) -> Iterator[None]:
             if not _lock(file.fileno()):
                 file.seek(0)
                 holder = file.read(200).decode(errors="replace").strip()
-                raise UserError(
-                    f"another sweep is writing into {folder}"
-                    + (f" ({holder})" if holder else "")
-                    + ": wait until it ends, or choose another folder"
-                )
+                other = f"another sweep is writing into {folder}" + (f" ({holder})" if holder else "")
+                raise UserError(f"{other}: wait until it ends, or choose another folder")
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
             file.flush()
@@ -89,8 +89,8 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-def claim(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], restart: bool) -> None:
-    """Make the folder that of this sweep, or UserError when it belongs to another one: results must not be mixed."""
+def claim_folder(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], restart: bool) -> None:
+    """Assign the folder to this sweep. UserError when it belongs to another one: results must not be mixed."""
     manifest = folder / MANIFEST
     with writing(folder):
         for file in (*folder.glob(".part-*.parquet"), *((*parts(folder), manifest) if restart else ())):
@@ -99,12 +99,12 @@ def claim(folder: Path, spec: Spec, identity: str, units: Mapping[str, str], res
             try:
                 found = json.loads(manifest.read_text())["identity"]
             except (ValueError, KeyError, TypeError):
-                raise UserError(f"{manifest} is damaged: {ANEW}") from None
+                raise UserError(f"{manifest} is damaged: {START_OVER}") from None
             if found != identity:
-                raise UserError(f"{folder} holds the results of another sweep: {ANEW}")
+                raise UserError(f"{folder} holds the results of another sweep: {START_OVER}")
             return
         if parts(folder):
-            raise UserError(f"{folder} holds results of unknown origin: {ANEW}")
+            raise UserError(f"{folder} holds results of unknown origin: {START_OVER}")
         temporary = manifest.with_suffix(".new")
         shown = {n: units.get(n, "") for n in (*spec.names, *spec.record)}
         temporary.write_text(json.dumps({"identity": identity, "runs": spec.runs, "units": shown}, indent=1))
@@ -115,8 +115,11 @@ def units_in(folder: Path) -> dict[str, str]:
     return dict(json.loads((folder / MANIFEST).read_text())["units"])
 
 
-def finished(folder: Path) -> tuple[np.ndarray, int]:
-    """The numbers of the runs that the folder holds, and how many of them failed. Parts that are shown to be broken are deleted: their runs are made again."""
+def finished_runs(folder: Path) -> tuple[np.ndarray, int]:
+    """The numbers of the runs that the folder holds, and how many of them failed.
+
+    Damaged parts are deleted: their runs are made again.
+    """
     found, failed = [np.zeros(0, dtype=int)], 0
     for file in parts(folder):
         try:
@@ -131,7 +134,10 @@ def finished(folder: Path) -> tuple[np.ndarray, int]:
 
 
 def read_part(file: Path) -> Any:
-    """The table in a part. BrokenPart: its bytes were read, but are not what was written; UserError: they cannot be read, which tells nothing about them."""
+    """The table in a part.
+
+    BrokenPart: it was read, but its contents are not what was written. UserError: it cannot be read now.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -146,7 +152,7 @@ def read_part(file: Path) -> Any:
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise BrokenPart(f"{file} is damaged: {str(error).splitlines()[0]}") from None
     if checksum is not None and checksum != _checksum(table):  # files of earlier versions have none
-        raise BrokenPart(f"{file} is damaged: its contents do not fit their checksum")
+        raise BrokenPart(f"{file} is damaged: its contents do not match their checksum")
     return table
 
 
@@ -191,9 +197,8 @@ def _checksum(table: Any) -> bytes:
     for name in table.column_names:
         values = table[name]
         digest.update(f"{name}\0{values.type}\0".encode())
-        digest.update(
-            json.dumps(values.to_pylist()).encode()
-            if values.type == "string"
-            else np.ascontiguousarray(values).tobytes()
-        )
+        if values.type == "string":
+            digest.update(json.dumps(values.to_pylist()).encode())
+        else:
+            digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest().encode()

@@ -1,7 +1,7 @@
 """Many runs of one FMU in one process. Each is, call by call, the run that `mechfmu simulate` makes with FMPy.
 
-An FMU of ours is loaded once and reset for each run. Any other one is loaded and instantiated anew for each run: fmi2Reset, a saved state or a second
-instance may keep something of the run before.
+An FMU that mechfmu built is loaded once and reset for each run. Any other one is loaded and instantiated again for
+each run: fmi2Reset, a saved state or a second instance may keep something of the run before.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import shutil
 import weakref
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,19 +19,12 @@ import numpy as np
 from fmpy import fmi2, simulation
 
 from ..model import UserError, did_you_mean
+from ..simulation.description import read_description, run_tolerance, start_time, start_value, unit_name
 from ..simulation.fmu_messages import WARNING, message_logger
-from ..simulation.simulate import (
-    communication_points,
-    input_signals,
-    mechanism_of,
-    reaches,
-    read_description,
-    run_tolerance,
-    start_time,
-    start_value,
-    times,
-    unit_name,
-)
+from ..simulation.fmu_origin import built_by_mechfmu
+from ..simulation.inputs import input_signals
+from ..simulation.source_mechanism import mechanism_of
+from ..simulation.time_grid import communication_points, reaches, times
 from .specification import INPUTS, KEPT, Spec
 
 ERROR, FATAL = 3, 4  # statuses of FMI
@@ -61,19 +53,18 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
     for name, value in spec.set.items():
         _proper(variables[name], value, variables)
     for name, column in zip(spec.names, spec.cases().T, strict=True):
-        if name in own:
-            numbers = (
-                variables[name].type == "Real" and name not in spec.texts
-            )  # then all that could be wrong with one is wrong with the first
+        if name in own:  # of Real numbers the first one shows all mistakes
+            numbers = variables[name].type == "Real" and name not in spec.texts
             for value in spec.shown(name, column[:1] if numbers else np.unique(column)):
                 _proper(variables[name], value, variables)
     for label, table in spec.inputs.items():
         input_signals(table, variables, {}, f"inputs {label}")
     start, variable_step = start_time(description), description.coSimulation.canHandleVariableCommunicationStepSize
     times(start, spec.stop, spec.step)
-    if not variable_step and not reaches(
-        communication_points(start, spec.stop, spec.step, False)[-1], spec.stop, spec.step
-    ):
+    if variable_step:
+        return
+    last = communication_points(start, spec.stop, spec.step, False)[-1]
+    if not reaches(last, spec.stop, spec.step):
         raise UserError(
             f"{Path(fmu).name} has a fixed communication step (canHandleVariableCommunicationStepSize is false): "
             f"the time from {start:g} s to {spec.stop:g} s must be a multiple of the step {spec.step:g} s"
@@ -81,7 +72,7 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
 
 
 def _proper(variable: Any, value: Any, names: Mapping[str, Any] | None = None) -> Any:
-    """A value of a case as the FMU wants it, or UserError."""
+    """A value of a case as the FMU takes it, or UserError."""
     if variable.type in _WHOLE and isinstance(value, float):
         if not value.is_integer():
             raise UserError(f"{variable.name} = {value:g}: must be a whole number")
@@ -93,12 +84,6 @@ def units_of(fmu: str | Path) -> dict[str, str]:
     return {v.name: unit_name(v) for v in read_description(fmu).modelVariables}
 
 
-def is_ours(fmu: str | Path) -> bool:
-    """Whether mechfmu built this FMU."""
-    with zipfile.ZipFile(fmu) as archive:
-        return "resources/model.json" in archive.namelist()
-
-
 class RunError(RuntimeError):
     """A run failed; `status` is that of the FMI call."""
 
@@ -107,8 +92,8 @@ class RunError(RuntimeError):
         self.status = status
 
 
-class Course:
-    """What runs have in common that communicate at the same points: the steps, and memory for the recorded variables at each point."""
+class RunPlan:
+    """The steps of all runs with the same communication points, and memory for what is recorded at each point."""
 
     def __init__(self, points: np.ndarray, recorded: Sequence[Any]):
         self.points, self.recorded = points, recorded
@@ -123,65 +108,56 @@ class Runner:
     """One FMU, unpacked and loaded. A run is: begin, step and record.
 
     folder    where the FMU is unpacked; None: a temporary one
-    engine    fmu: the FMU's own library; c: the equations of one of our FMUs, compiled here (a Python FMU then runs at full speed, too)
+    engine    fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled here (so that a Python
+              FMU runs at full speed, too)
     """
 
     def __init__(self, file: Path, engine: str = "fmu", folder: Path | None = None):
         self.description = fmpy.read_model_description(str(file), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # for those who do not close
-        self.said = ""
-        self.callbacks = message_logger(self._hear)
-        self.base: dict[str, Any] = {}
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # without close, too
+        self.last_error = ""
+        self.callbacks = message_logger(self._keep_error)
+        self.base: dict[str, Any] = {}  # start values chosen when the FMU was built
         self.engine = engine
         self.fmu: Any = None
         self._order = {name: k for k, name in enumerate(self.variables)}
-        self._usual: dict[str, Any] = dict(
-            guid=self.description.guid,
-            unzipDirectory=self.folder,
-            modelIdentifier=self.description.coSimulation.modelIdentifier,
-            requireFunctions=False,
+        identifier = self.description.coSimulation.modelIdentifier
+        self._arguments: dict[str, Any] = dict(
+            guid=self.description.guid, unzipDirectory=self.folder, modelIdentifier=identifier, requireFunctions=False
         )
-        library = Path(
-            self.folder,
-            "binaries",
-            fmpy.platform,
-            self.description.coSimulation.modelIdentifier + fmpy.sharedLibraryExtension,
-        )
+        library = Path(self.folder, "binaries", fmpy.platform, identifier + fmpy.sharedLibraryExtension)
         if engine == "c":
             self._compile(file)
         elif not library.is_file():
             raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
-        self._reused = engine == "c" or is_ours(file)
+        self._reused = engine == "c" or built_by_mechfmu(file)
 
-    def _hear(self, words: str) -> None:
-        self.said = words
+    def _keep_error(self, message: str) -> None:
+        self.last_error = message
 
     def _compile(self, file: Path) -> None:
-        from ..simulation.compiled import (  # what an FMU alone does not need would double the time that a worker takes to start
-            GUID,
-            library,
-        )
+        from ..simulation.compiled import GUID, library  # takes as long to import as all the rest
 
         mechanism = mechanism_of(file)
         if mechanism is None:
             raise UserError("the engine c is for FMUs that mechfmu built")
-        known = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
-        own = {v.name: v.start for v in self.description.modelVariables if v.name in known and v.start is not None}
-        self.base = {
-            name: value for name, value in own.items() if float(value) != known[name]
-        }  # start values chosen when the FMU was built
-        self._usual |= dict(guid=GUID, libraryPath=library(mechanism)._name)
+        default = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
+        own = {v.name: v.start for v in self.description.modelVariables if v.name in default and v.start is not None}
+        self.base = {name: value for name, value in own.items() if float(value) != default[name]}
+        self._arguments |= dict(guid=GUID, libraryPath=library(mechanism)._name)
 
     @property
     def once_per_process(self) -> bool:
-        """Whether a process can make one run of this FMU and no more. In pythonfmu's FMUs modules, and what they keep, outlive an instance."""
+        """Whether a process can make only one run of this FMU.
+
+        In pythonfmu's FMUs, modules and what they keep outlive an instance.
+        """
         resources = Path(self.folder, "resources")
         embedded = (resources / "slavemodule.txt").is_file() and not (resources / "mechfmu_start.py").is_file()
-        return not self._reused and (
-            embedded or bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
-        )
+        declared = bool(self.description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
+        return not self._reused and (embedded or declared)
 
     def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The results of these cases, one row each, and what went wrong, empty where nothing did."""
@@ -190,49 +166,37 @@ class Runner:
 
     def runs(self, spec: Spec, cases: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
         """The results of one case after the other, and what went wrong, empty where nothing did."""
-        courses: dict[str, Course] = {}
+        plans: dict[str, RunPlan] = {}
         columns = [spec.shown(name, column) for name, column in zip(spec.names, cases.T, strict=True)]
         for case in zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True):
-            self.said = ""
+            self.last_error = ""
             try:
-                row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, courses)
-                bad = next(
-                    (
-                        f"{name} is {value:g}"
-                        for name, value in zip(spec.columns, row.tolist(), strict=True)
-                        if not np.isfinite(value)
-                    ),
-                    "",
-                )
-                yield row, bad
-            except Exception as error:  # an FMU's refusal belongs into the table, it does not stop the sweep
+                row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, plans)
+                named = zip(spec.columns, row.tolist(), strict=True)
+                yield row, next((f"{name} is {value:g}" for name, value in named if not np.isfinite(value)), "")
+            except Exception as error:  # an FMU's error is recorded in the table, it does not stop the sweep
                 self._abandon(getattr(error, "status", ERROR))
-                yield np.full(len(spec.columns), np.nan), self.said or str(error) or type(error).__name__
+                yield np.full(len(spec.columns), np.nan), self.last_error or str(error) or type(error).__name__
 
-    def _run(self, spec: Spec, values: dict[str, Any], courses: dict[str, Course]) -> np.ndarray:
+    def _run(self, spec: Spec, values: dict[str, Any], plans: dict[str, RunPlan]) -> np.ndarray:
         start, label = start_time(self.description), str(values.pop(INPUTS)) if spec.inputs else ""
         values = {name: _proper(self.variables[name], value) for name, value in values.items()}
         signals = input_signals(spec.inputs[label], self.variables, values, label) if label else None
-        if label not in courses:
+        if label not in plans:
             events = () if signals is None else simulation.Input.findEvents(signals, self.description).tolist()
-            points = communication_points(
-                start,
-                spec.stop,
-                spec.step,
-                self.description.coSimulation.canHandleVariableCommunicationStepSize,
-                events,
-            )
-            courses[label] = Course(points, [self.variables[name] for name in spec.record])
-        course = courses[label]
+            variable_step = self.description.coSimulation.canHandleVariableCommunicationStepSize
+            points = communication_points(start, spec.stop, spec.step, variable_step, events)
+            plans[label] = RunPlan(points, [self.variables[name] for name in spec.record])
+        plan = plans[label]
         drive = self.begin(values, run_tolerance(self.description, spec.tolerance, values), start, spec.stop, signals)
-        if self.engine == "c" and course.real and signals is None:
-            self._compiled_steps(course)
+        if self.engine == "c" and plan.real and signals is None:
+            self._compiled_steps(plan)
         else:
-            self._steps(course, drive)
+            self._steps(plan, drive)
         if not self._reused:
             self.fmu.terminate()
             self._free()
-        recorded = np.ascontiguousarray(course.rows.T)
+        recorded = np.ascontiguousarray(plan.rows.T)
         return np.stack([KEPT[what](recorded) for what in spec.keep], axis=1).ravel()
 
     def begin(
@@ -248,7 +212,7 @@ class Runner:
             self.fmu.reset()
         else:
             self._free()
-            self.fmu = fmi2.FMU2Slave(**self._usual)
+            self.fmu = fmi2.FMU2Slave(**self._arguments)
             self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
         fmu, inputs = self.fmu, None if signals is None else simulation.Input(self.fmu, self.description, signals)
         fmu.setupExperiment(tolerance=tolerance, startTime=start, stopTime=stop)
@@ -262,7 +226,7 @@ class Runner:
         return None if inputs is None else lambda t: inputs.apply(t, after_event=True)
 
     def _set(self, values: Sequence[tuple[str, Any]], settable: Callable[[Any], bool]) -> list[tuple[str, Any]]:
-        """Set those that can be set now, in the order of the model description; the others are returned."""
+        """Set those that can be set now, in the order of the model description, and return the others."""
         rest = []
         for name, value in values:
             variable = self.variables[name]
@@ -271,9 +235,8 @@ class Runner:
             elif variable.type == "Real":
                 self.fmu.setReal([variable.valueReference], [float(value)])
             else:
-                getattr(self.fmu, f"set{'Integer' if variable.type == 'Enumeration' else variable.type}")(
-                    [variable.valueReference], [_proper(variable, value)]
-                )
+                kind = "Integer" if variable.type == "Enumeration" else variable.type
+                getattr(self.fmu, f"set{kind}")([variable.valueReference], [_proper(variable, value)])
         return rest
 
     def close(self) -> None:
@@ -289,64 +252,54 @@ class Runner:
             fmu.freeLibrary()
 
     def _abandon(self, status: int) -> None:
-        """After a failed run: the next one has a new instance, unless ours, which can be reset. After fmi2Fatal nothing may be called, so nothing is freed."""
+        """After a failed run: free the instance, unless it can be reset.
+
+        After fmi2Fatal no function may be called, so nothing is freed.
+        """
         if status >= FATAL:
             self.fmu = None
         elif not self._reused:
             self._free()
 
-    def _steps(self, course: Course, drive: Callable[[float], None] | None) -> None:
+    def _steps(self, plan: RunPlan, drive: Callable[[float], None] | None) -> None:
         """Step through the points and read a row at each of them."""
-        read, step, c, last = (
-            self._reader(course),
-            self._function("fmi2DoStep", _DO_STEP),
-            self.fmu.component,
-            len(course.steps),
-        )
+        read, step = self._reader(plan), self._function("fmi2DoStep", _DO_STEP)
+        c, last = self.fmu.component, len(plan.steps)
         read(0)
-        for k, t, h in course.steps:
+        for k, t, h in plan.steps:
             if drive is not None:
                 drive(t)
             if (status := step(c, t, h, 1)) > WARNING:
                 raise RunError(f"the step from t = {t:g} s failed", status)
             read(k)
-            if self.said and k < last:  # a message with the status of a failure ends a run of `mechfmu simulate`, too
-                raise RunError(self.said)
+            if (
+                self.last_error and k < last
+            ):  # a message with the status of a failure ends a run of `mechfmu simulate`, too
+                raise RunError(self.last_error)
 
-    def _compiled_steps(self, course: Course) -> None:
+    def _compiled_steps(self, plan: RunPlan) -> None:
         """The same in one call of the compiled engine."""
-        grid, references = course.points, course.references
+        grid, references = plan.points, plan.references
         run = self._function("engine_run", _ENGINE_RUN)
-        reached = run(
-            self.fmu.component,
-            grid.ctypes.data,
-            len(grid),
-            references.ctypes.data,
-            len(references),
-            course.rows.ctypes.data,
-        )
+        points, wanted = (grid.ctypes.data, len(grid)), (references.ctypes.data, len(references))
+        reached = run(self.fmu.component, *points, *wanted, plan.rows.ctypes.data)
         if reached < len(grid):
             raise RunError(f"the step from t = {grid[max(reached - 1, 0)]:g} s failed")
 
     def _function(self, name: str, prototype: Any) -> Any:
-        """A function of the FMU, called directly: FMPy's own wrapper takes longer than some FMUs."""
+        """A function of the FMU, called directly: FMPy's wrapper takes longer than the step of some FMUs."""
         return prototype((name, self.fmu.dll))
 
-    def _reader(self, course: Course) -> Callable[[int], None]:
+    def _reader(self, plan: RunPlan) -> Callable[[int], None]:
         """A function that reads all recorded variables into a row."""
-        if not course.real:
+        if not plan.real:
 
-            def slowly(k: int) -> None:
-                course.rows[k] = [self._get(v) for v in course.recorded]
+            def read_one_by_one(k: int) -> None:
+                plan.rows[k] = [self._get(v) for v in plan.recorded]
 
-            return slowly
-        c, get, references, count, places = (
-            self.fmu.component,
-            self._function("fmi2GetReal", _GET_REAL),
-            course.references.ctypes.data,
-            len(course.recorded),
-            course.places,
-        )
+            return read_one_by_one
+        c, get = self.fmu.component, self._function("fmi2GetReal", _GET_REAL)
+        references, count, places = plan.references.ctypes.data, len(plan.recorded), plan.places
 
         def read(k: int) -> None:
             if (status := get(c, references, count, places[k])) > WARNING:

@@ -1,16 +1,17 @@
-"""What a sweep runs: the description in a TOML file, and the cases it stands for.
+"""What a sweep runs: the description in a TOML file, and its cases.
 
-    [run]                       stop = 1.0, step = 0.01, record = ["tip.x"], keep = ["final", "min", "max", "mean"], tolerance,
-                                inputs = "drive.csv" or ["slow.csv", "fast.csv"]: tables of inputs over time, which vary like any other value
-    [set]                       values for all runs
-    [sample]                    method = "grid" | "random" | "latin_hypercube" | "csv", count, seed, file
-    [vary]                      "gravity" = [1.62, 9.81]                    these values
-                                "solver.method" = ["explicit", "implicit"]  choices by name
-                                "joint[1].damping" = {from = 0, to = 1, count = 5}     equally spaced (grid), or anywhere between (random, latin_hypercube)
-                                ... {from = 1e-3, to = 1, count = 4, scale = "log"}
+    [run]       stop = 1.0, step = 0.01, record = ["tip.x"], keep = ["final", "min", "max", "mean"], tolerance,
+                inputs = "drive.csv" or ["slow.csv", "fast.csv"]: tables of inputs over time, which vary like any value
+    [set]       values for all runs
+    [sample]    method = "grid" | "random" | "latin_hypercube" | "csv", count, seed, file
+    [vary]      "gravity" = [1.62, 9.81]                               these values
+                "solver.method" = ["explicit", "implicit"]             choices by name
+                "joint[1].damping" = {from = 0, to = 1, count = 5}     equally spaced (grid), or anywhere in between
+                                                                       (random, latin_hypercube)
+                ... {from = 1e-3, to = 1, count = 4, scale = "log"}
 
-A grid takes every combination. The values of random and latin_hypercube depend on the seed alone. A CSV file has a column for each name;
-a column `inputs` names the table of each run.
+A grid takes every combination. The values of random and latin_hypercube depend on the seed alone. A CSV file has a
+column for each name; a column `inputs` names the table of each run.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError
-from ..simulation.simulate import InputTable, read_input_table
+from ..simulation.inputs import InputTable, read_input_table
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,7 +37,7 @@ else:
     import tomli as tomllib
 
 METHODS = ("grid", "random", "latin_hypercube", "csv")
-KEPT: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # of signals over a run, a row each
+KEPT: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # of signals over a run, one per row
     "final": lambda s: s[:, -1],
     "min": lambda s: s.min(axis=1),
     "max": lambda s: s.max(axis=1),
@@ -66,9 +67,11 @@ class Range:
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep. `vary` maps names of parameters and inputs to a Range or a list of values, which are numbers or texts (the names of choices).
+    """A sweep.
 
-    `inputs` maps labels to tables of inputs over time: {"slow": {"time": [0, 1], "joint[1].torque": [0, 2]}}. They vary like a list of values.
+    `vary` maps names of parameters and inputs to a Range or a list of values: numbers or texts (the names of choices).
+    `inputs` maps labels to tables of inputs over time: {"slow": {"time": [0, 1], "joint[1].torque": [0, 2]}}. They vary
+    like a list of values.
     """
 
     vary: Mapping[str, Range | Values]
@@ -121,18 +124,14 @@ class Spec:
         if isinstance(labels, Range) or not set(labels) <= set(self.inputs):
             raise UserError(f"{INPUTS}: must be among the tables {', '.join(self.inputs)}")
         if self.method == "csv" and INPUTS not in self.vary and len(self.inputs) > 1:
-            raise UserError(f"with method = csv a column {INPUTS} of the file must say which table each run has")
+            raise UserError(f"with method = csv a column {INPUTS} of the file must name the table of each run")
         for label, table in self.inputs.items():
             self._check_table(label, table)
 
     def _check_table(self, label: str, table: InputTable) -> None:
         lengths = {len(column) for column in table.values()}
-        if (
-            "time" not in table
-            or len(lengths) != 1
-            or 0 in lengths
-            or not all(np.isfinite(np.asarray(c, dtype=float)).all() for c in table.values())
-        ):
+        equally_long = len(lengths) == 1 and 0 not in lengths
+        if "time" not in table or not equally_long or not all(_is_finite(column) for column in table.values()):
             raise UserError(f"inputs {label}: must be columns of equally many finite numbers, one of them time")
         if np.any(np.diff(np.asarray(table["time"], dtype=float)) < 0):
             raise UserError(f"inputs {label}: time goes back")
@@ -153,7 +152,7 @@ class Spec:
 
     @property
     def texts(self) -> dict[str, list[str]]:
-        """The values of those that have texts; a case holds the place of the text in this list."""
+        """The values of those that have texts; a case holds the index of the text in this list."""
         return {
             name: list(dict.fromkeys(map(str, v)))
             for name, v in self.varied.items()
@@ -161,7 +160,7 @@ class Spec:
         }
 
     def shown(self, name: str, column: np.ndarray) -> list[str] | np.ndarray:
-        """A column of the cases as the user knows it."""
+        """A column of the cases with texts instead of their indices."""
         texts = self.texts.get(name)
         return column if texts is None else [texts[int(k)] for k in column]
 
@@ -174,7 +173,10 @@ class Spec:
         return self.count
 
     def cases(self) -> np.ndarray:
-        """One row for each run, one column for each of `names`: a number, or the place of a text among `texts`. Always the same for the same sweep."""
+        """One row for each run, one column for each of `names`: a number, or the index of a text in `texts`.
+
+        Always the same for the same sweep.
+        """
         texts, varied = self.texts, self.varied
 
         def listed(name: str) -> np.ndarray:
@@ -191,20 +193,18 @@ class Spec:
             return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
         random = np.random.default_rng(self.seed)
         places = random.random((self.count, len(varied)))
-        if (
-            self.method == "latin_hypercube"
-        ):  # in every column one value in each of `count` equal layers; scipy.stats has it, but takes a second to import
+        if self.method == "latin_hypercube":  # as in scipy.stats, which takes a second to import
             layers = np.tile(np.arange(self.count)[:, None], len(varied))
             places = (random.permuted(layers, axis=0) + places) / self.count
-        columns = zip(varied.items(), places.T, strict=True)
-        return np.stack(
-            [v.at(c) if isinstance(v, Range) else listed(name)[(c * len(v)).astype(int)] for (name, v), c in columns],
-            axis=1,
-        )
+        columns = [
+            v.at(place) if isinstance(v, Range) else listed(name)[(place * len(v)).astype(int)]
+            for (name, v), place in zip(varied.items(), places.T, strict=True)
+        ]
+        return np.stack(columns, axis=1)
 
     @property
     def columns(self) -> list[str]:
-        """The names of the results: tip.x when only one thing is kept and tip.x is not varied, else tip.x:final, tip.x:max ..."""
+        """The names of the results: tip.x:final, tip.x:max, ...; tip.x if one is kept and tip.x is not varied."""
         return [
             name if len(self.keep) == 1 and name not in self.names else f"{name}:{what}"
             for name in self.record
@@ -212,12 +212,16 @@ class Spec:
         ]
 
     def identity(self, fmu: bytes) -> str:
-        """Equal for sweeps whose results may be put together."""
+        """Equal for sweeps whose results may be combined."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=_plain).encode() + fmu).hexdigest()[:32]
 
 
+def _is_finite(column: Any) -> bool:
+    return bool(np.isfinite(np.asarray(column, dtype=float)).all())
+
+
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays for JSON, whole: the text of a long array leaves its middle out."""
+    """NumPy's numbers and arrays for JSON; the text of a long array would omit its middle."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
@@ -236,13 +240,19 @@ def read_spec(file: str | Path) -> Spec:
         raise UserError(f"{path}: {error}") from None
 
 
+RUN_KEYS = {"stop": float, "step": float, "record": list, "keep": list, "tolerance": float, "inputs": (str, list)}
+SAMPLE_KEYS = {"method": str, "count": int, "seed": int, "file": str}
+TYPE_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    (str, list): "a text or a list of texts",
+}
+
+
 def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
-    run = _section(
-        data,
-        "run",
-        {"stop": float, "step": float, "record": list, "keep": list, "tolerance": float, "inputs": (str, list)},
-    )
-    sample = _section(data, "sample", {"method": str, "count": int, "seed": int, "file": str})
+    run, sample = _section(data, "run", RUN_KEYS), _section(data, "sample", SAMPLE_KEYS)
     for name in data:
         if name not in ("run", "sample", "vary", "set"):
             raise UserError(f"unknown section [{name}]; there are: run, sample, vary, set")
@@ -257,7 +267,7 @@ def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
         raise UserError("[sample] file and method = csv belong together")
     if file is not None:
         if vary:
-            raise UserError("with method = csv the file says what varies: omit [vary]")
+            raise UserError("with method = csv the file lists what varies: omit [vary]")
         vary = dict(_table(folder / file))
         listed: Any = vary.get(INPUTS, [0])
         if isinstance(listed[0], str):
@@ -273,15 +283,6 @@ def _spec(data: Mapping[str, Any], folder: Path) -> Spec:
     )
 
 
-WANTED = {
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    list: "a list",
-    (str, list): "a text or a list of texts",
-}
-
-
 def _section(data: Mapping[str, Any], section: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(data.get(section, {}))
     for name, value in found.items():
@@ -289,7 +290,7 @@ def _section(data: Mapping[str, Any], section: str, kinds: Mapping[str, Any]) ->
             raise UserError(f"[{section}] has no {name}; it has: {', '.join(kinds)}")
         kind = (int, float) if kinds[name] is float else kinds[name]
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise UserError(f"[{section}] {name} = {value}: must be {WANTED[kinds[name]]}")
+            raise UserError(f"[{section}] {name} = {value}: must be {TYPE_NAMES[kinds[name]]}")
         if isinstance(value, list) and not all(isinstance(v, str) for v in value):
             raise UserError(f"[{section}] {name}: must be a list of texts")
     return found
@@ -304,12 +305,11 @@ def _values(name: str, value: Any) -> Range | Values:
         raise UserError(f"[vary] {name}: must be a list of values or {{from = , to = , count = , scale = }}")
     if value.get("scale", "linear") not in ("linear", "log"):
         raise UserError(f"[vary] {name}: scale {value['scale']}: must be linear or log")
-    numbers = (value["from"], value["to"], value.get("count", 0))
-    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) or not isinstance(
-        numbers[2], int
-    ):
+    low, high, count = numbers = (value["from"], value["to"], value.get("count", 0))
+    are_numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers)
+    if not are_numbers or not isinstance(count, int):
         raise UserError(f"[vary] {name}: from, to and count must be numbers, count a whole one")
-    return Range(float(numbers[0]), float(numbers[1]), numbers[2], value.get("scale") == "log")
+    return Range(float(low), float(high), count, value.get("scale") == "log")
 
 
 def _table(file: Path) -> dict[str, Values]:
@@ -319,7 +319,7 @@ def _table(file: Path) -> dict[str, Values]:
     except (OSError, ValueError, csv.Error) as error:
         raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
     if len(rows) < 2:
-        raise UserError(f"{file}: must have a line of names and at least one of values")
+        raise UserError(f"{file}: must have a line of names and at least one line of values")
     for line, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise UserError(f"{file}: line {line} has {len(row)} values, not {len(rows[0])}")

@@ -1,8 +1,9 @@
-"""Many runs of an FMU with different values, on Dask: processes of this machine, or a cluster by the address of its scheduler.
+"""Many runs of an FMU with different values, on Dask: on this computer, or on a cluster by its scheduler's address.
 
-The cases are cut into chunks. Workers compute chunks, in processes that only make runs (run_process.py), so that an FMU that crashes or hangs costs one run;
-whoever started the sweep writes what is finished to Parquet files (sweep_folder.py). What is on disk is finished: after an interruption the same command does
-only the rest. A worker of a cluster that dies costs nothing but the time for its chunks, which others make again.
+The cases are cut into chunks. Workers compute chunks in processes that only make runs (run_process.py), so that an FMU
+that crashes or hangs costs one run; the process that started the sweep writes finished runs to Parquet files
+(folder.py). After an interruption the same command computes only the runs that are not on disk. When a worker of a
+cluster dies, others compute its chunks again.
 """
 
 from __future__ import annotations
@@ -23,29 +24,33 @@ import numpy as np
 
 from ..fmu.archive import make_folder
 from ..model import UserError
-from .folder import claim, finished, locked, read_results, units_in, write_part
+from .folder import RESUME, claim_folder, finished_runs, locked, read_results, units_in, write_part
 from .run_process import Job, end_processes, run_chunk
 from .runner import check_spec, units_of
 from .specification import Spec
 
-FIRST, SECONDS, MOST = 20, 0.3, 1000  # runs in the first chunks; what later ones shall take; runs in any chunk
-AHEAD = 3  # chunks per worker under way
-PATIENCE = 10  # s, with a scheduler that does not answer or has no workers when the sweep begins
-RESTART = 600  # s, until a cluster that lost all its workers has a new one
-LOSSES = 5  # of workers that had this run, until it is blamed
+FIRST_CHUNK, LARGEST_CHUNK = 20, 1000  # runs
+CHUNK_SECONDS = 0.3  # the aimed duration of a chunk
+CHUNKS_AHEAD = 3  # per worker, submitted before they are needed
+CONNECT_TIMEOUT = 10  # s, for a scheduler to answer and to have workers when the sweep begins
+RESTART_TIMEOUT = 600  # s, until a cluster that lost all its workers has a new one
+MAX_LOSSES = 5  # of workers that had this run, until the run is recorded as failed
 
-QUIET = {  # Dask's looks at itself, a hundred times a second, which slow workers down
+DASK_SETTINGS = {  # Dask's monitoring of itself, a hundred times a second, slows workers down
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }
 
-Progress = Callable[[int, int], None]  # told how many runs are done and how many failed
+Progress = Callable[[int, int], None]  # called with how many runs are done and how many of them failed
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """`table`: a pyarrow table with a row for each run: run, the varied values, the results, reason (empty unless the run failed)."""
+    """`table` is a pyarrow table with a row for each run: run, the varied values, the results, and reason.
+
+    reason is empty unless the run failed.
+    """
 
     spec: Spec
     folder: Path
@@ -69,44 +74,40 @@ class SweepResult:
 
 
 def sweep(
-    fmu: str | Path, spec: Spec, folder: str | Path, scheduler: str | None = None, workers: int | None = None, engine: str = "fmu",
-    restart: bool = False, progress: Progress = lambda done, failed: None, warn: Callable[[str], None] = lambda text: None,
+    fmu: str | Path,
+    spec: Spec,
+    folder: str | Path,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    engine: str = "fmu",
+    restart: bool = False,
+    progress: Progress = lambda done, failed: None,
+    warn: Callable[[str], None] = lambda text: None,
     timeout: float | None = None,
-) -> SweepResult:  # fmt: skip
+) -> SweepResult:
     """Run all cases that `folder` does not hold yet.
 
-    scheduler   address of a Dask scheduler; None: processes of this machine, `workers` of them (default: one per processor)
-    engine      fmu: the FMU as it is; c: the equations of an FMU of ours, compiled by the worker
-    restart     forget what the folder holds, even of another sweep
-    timeout     s of real time for one run; one that takes longer is ended and recorded as failed
+    scheduler   address of a Dask scheduler; None: processes on this computer
+    workers     number of these processes; default: one per processor
+    engine      fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled by the worker
+    restart     delete what the folder holds, even of another sweep
+    timeout     s of real time for one run; a run that takes longer is ended and recorded as failed
     """
-    if engine not in ("fmu", "c"):
-        raise UserError(f"engine {engine}: must be fmu or c")
-    try:
-        import distributed  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise UserError(
-            f'sweeps need Dask and Parquet, but {error.name} is not there: in the checkout  pip install ".[sweep]"'
-        ) from None
-    if workers is not None and workers < 1:
-        raise UserError(f"workers {workers}: must be at least 1")
-    if timeout is not None and not (math.isfinite(timeout) and timeout > 0):
-        raise UserError(f"timeout {timeout:g}: must be greater than 0")
+    _check_arguments(workers, engine, timeout)
     check_spec(spec, fmu)
     content, target = Path(fmu).read_bytes(), Path(folder)
     make_folder(target)
     with locked(target):
-        claim(target, spec, spec.identity(content), units_of(fmu), restart)
+        claim_folder(target, spec, spec.identity(content), units_of(fmu), restart)
         cases = spec.cases()
-        runs, failed = finished(target)
+        runs, failed = finished_runs(target)
         missing = np.setdiff1d(np.arange(len(cases)), runs)
         progress(len(cases) - len(missing), failed)
         if len(missing):
             job = Job(content, engine, spec, timeout)
             with (
                 _cluster(scheduler, workers) as client,
-                contextlib.closing(_compute(client, job, cases, missing)) as chunks,
+                contextlib.closing(Dispatcher(client, job, cases, missing).chunks()) as chunks,
             ):
                 for runs, results, reasons in chunks:
                     write_part(target, spec, runs, cases[runs], results, reasons)
@@ -119,120 +120,136 @@ def sweep(
     return SweepResult(spec, target)
 
 
-# --- Dask -----------------------------------------------------------------------------------------------------------------
+def _check_arguments(workers: int | None, engine: str, timeout: float | None) -> None:
+    if engine not in ("fmu", "c"):
+        raise UserError(f"engine {engine}: must be fmu or c")
+    try:
+        import distributed  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        remedy = 'in the checkout  pip install ".[sweep]"'
+        raise UserError(f"sweeps need Dask and Parquet, but {error.name} is not installed: {remedy}") from None
+    if workers is not None and workers < 1:
+        raise UserError(f"workers {workers}: must be at least 1")
+    if timeout is not None and not (math.isfinite(timeout) and timeout > 0):
+        raise UserError(f"timeout {timeout:g}: must be greater than 0")
+
+
+# --- Dask -------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """A client of the cluster at this address, or of one made here: threads of this process, each of which looks after a process that makes runs."""
+    """A client of the cluster at this address, or of a local one: threads that each control a process for runs."""
     import dask
     from distributed import Client, LocalCluster
 
     if scheduler is None:
+        settings = {"processes": False, "dashboard_address": "127.0.0.1:0", "silence_logs": 50, "memory_limit": 0}
         threads = workers or os.cpu_count() or 1
         with (
-            dask.config.set(QUIET),
-            LocalCluster(
-                n_workers=1,
-                threads_per_worker=threads,
-                processes=False,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=50,
-                memory_limit=0,
-            ) as cluster,
+            dask.config.set(DASK_SETTINGS),
+            LocalCluster(n_workers=1, threads_per_worker=threads, **settings) as cluster,
             Client(cluster) as client,
         ):
             yield client
         return
     try:
-        client = Client(scheduler, timeout=PATIENCE)
+        client = Client(scheduler, timeout=CONNECT_TIMEOUT)
     except (OSError, ValueError) as error:
         raise UserError(f"there is no Dask scheduler at {scheduler}: {str(error).splitlines()[0]}") from None
     with client:
         yield client
 
 
-Finished = tuple[np.ndarray, np.ndarray, list[str]]
-
-
-def _on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
+def _run_on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
     from distributed import get_worker
 
-    return run_chunk(
-        job, cases, get_worker().local_directory
-    )  # Dask clears the folder away, also after workers that were killed
+    return run_chunk(job, cases, get_worker().local_directory)  # Dask removes the folder, of killed workers, too
 
 
-def _compute(client: Any, job: Job, cases: np.ndarray, missing: np.ndarray) -> Generator[Finished, None, None]:
-    """Chunks as they are finished: their runs, results and reasons."""
-    from distributed import as_completed
-    from distributed.scheduler import KilledWorker
+FinishedRuns = tuple[np.ndarray, np.ndarray, list[str]]  # their numbers, results and reasons
 
-    size, rest = FIRST, missing
-    again: list[np.ndarray] = []  # whose worker died
-    losses: Counter[int] = Counter()  # of workers, by run
-    under_way: dict[Any, np.ndarray] = {}
-    completed = as_completed()
 
-    def send(patience: float, otherwise: str) -> Any:
-        """The job, to all workers there are."""
-        give_up = time.monotonic() + patience
+class Dispatcher:
+    """Submits the missing runs in chunks and collects the results."""
+
+    def __init__(self, client: Any, job: Job, cases: np.ndarray, missing: np.ndarray):
+        from distributed import as_completed
+
+        self.client, self.job, self.cases = client, job, cases
+        self._rest, self._size = missing, FIRST_CHUNK
+        self._again: list[np.ndarray] = []  # chunks whose worker died
+        self._losses: Counter[int] = Counter()  # of workers, by run
+        self._submitted: dict[Any, np.ndarray] = {}
+        self._completed = as_completed()
+        self._shared: Any = None  # the job on the workers
+
+    def chunks(self) -> Generator[FinishedRuns, None, None]:
+        """Chunks as they are finished."""
+        from distributed.scheduler import KilledWorker
+
+        self._share_job(CONNECT_TIMEOUT, "the Dask scheduler has no workers: start some with  dask worker ADDRESS")
+        try:
+            self._submit_more()
+            for future in self._completed:
+                runs = self._submitted.pop(future)
+                try:
+                    results, reasons, seconds = future.result()
+                except (KilledWorker, CancelledError):  # its worker died, or all that had the job
+                    yield from self._lost(runs)
+                else:
+                    wanted = round(CHUNK_SECONDS * len(results) / max(seconds, 1e-6))
+                    self._size = min(max(wanted, 1), LARGEST_CHUNK)
+                    self._rest = np.concatenate([runs[len(results) :], self._rest])  # of a chunk that took too long
+                    yield runs[: len(results)], results, reasons
+                future.release()
+                self._submit_more()
+        finally:
+            with contextlib.suppress(Exception):  # of a cluster that has ended
+                self.client.run(end_processes, self.job.token)
+
+    def _share_job(self, timeout: float, otherwise: str) -> None:
+        """Send the job to all workers."""
+        deadline = time.monotonic() + timeout
         while True:
             try:
-                client.wait_for_workers(1, timeout=max(give_up - time.monotonic(), 0.1))
-                return client.scatter([job], broadcast=True, hash=False)[0]
-            except (TimeoutError, OSError, ValueError, KeyError):  # no workers, or they leave just now
-                if time.monotonic() > give_up:
+                self.client.wait_for_workers(1, timeout=max(deadline - time.monotonic(), 0.1))
+                self._shared = self.client.scatter([self.job], broadcast=True, hash=False)[0]
+                return
+            except (TimeoutError, OSError, ValueError, KeyError):  # no workers, or they are leaving
+                if time.monotonic() > deadline:
                     raise UserError(otherwise) from None
             except Exception as error:
-                raise UserError(
-                    f"the workers do not understand the sweep, perhaps because their mechfmu is another version: {error}"
-                ) from None
+                reason = f"perhaps because their version of mechfmu differs: {error}"
+                raise UserError(f"the workers cannot read the sweep, {reason}") from None
             time.sleep(0.2)
 
-    def submit(runs: np.ndarray) -> None:
-        future = client.submit(
-            _on_worker, shared, cases[runs], pure=False, key=f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}"
-        )
-        under_way[future] = runs
-        completed.add(future)
-
-    def submit_more() -> None:
-        nonlocal rest
-        threads = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values()))
-        while (again or len(rest)) and len(under_way) < AHEAD * threads:
-            if again:
-                submit(again.pop())
+    def _submit_more(self) -> None:
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        threads = max(1, sum(w["nthreads"] for w in workers))
+        while (self._again or len(self._rest)) and len(self._submitted) < CHUNKS_AHEAD * threads:
+            if self._again:
+                self._submit(self._again.pop())
             else:
-                next_size = min(size, math.ceil(len(rest) / threads))
-                submit(rest[:next_size])
-                rest = rest[next_size:]
+                size = min(self._size, math.ceil(len(self._rest) / threads))
+                self._submit(self._rest[:size])
+                self._rest = self._rest[size:]
 
-    shared = send(PATIENCE, "the Dask scheduler has no workers: start some with  dask worker ADDRESS")
-    try:
-        submit_more()
-        for future in completed:
-            runs = under_way.pop(future)
-            try:
-                results, reasons, seconds = future.result()
-            except (KilledWorker, CancelledError):  # its worker died, or all did that had the job
-                shared = send(
-                    RESTART,
-                    f"the Dask scheduler has had no workers for {RESTART} s; finished runs are kept, the same command goes on",
-                )
-                losses.update(runs.tolist())
-                if len(runs) > 1:
-                    again += np.array_split(runs, 2)
-                elif losses[int(runs[0])] < LOSSES:
-                    again.append(runs)
-                else:
-                    yield runs, np.full((1, len(job.spec.columns)), np.nan), [f"its worker was lost {LOSSES} times"]
-            else:
-                size = min(max(round(SECONDS * len(results) / max(seconds, 1e-6)), 1), MOST)
-                rest = np.concatenate([runs[len(results) :], rest])  # what took too long for one chunk
-                yield runs[: len(results)], results, reasons
-            future.release()
-            submit_more()
-    finally:
-        with contextlib.suppress(Exception):  # of a cluster that is gone
-            client.run(end_processes, job.token)
+    def _submit(self, runs: np.ndarray) -> None:
+        key = f"mechfmu-{runs[0]}-{len(runs)}-{time.monotonic_ns()}"
+        future = self.client.submit(_run_on_worker, self._shared, self.cases[runs], pure=False, key=key)
+        self._submitted[future] = runs
+        self._completed.add(future)
+
+    def _lost(self, runs: np.ndarray) -> Iterator[FinishedRuns]:
+        """After the loss of a worker: compute its runs again in smaller chunks; in the end a run counts as failed."""
+        self._share_job(RESTART_TIMEOUT, f"the Dask scheduler has had no workers for {RESTART_TIMEOUT} s; {RESUME}")
+        self._losses.update(runs.tolist())
+        if len(runs) > 1:
+            self._again += np.array_split(runs, 2)
+        elif self._losses[int(runs[0])] < MAX_LOSSES:
+            self._again.append(runs)
+        else:
+            nothing = np.full((1, len(self.job.spec.columns)), np.nan)
+            yield runs, nothing, [f"its worker was lost {MAX_LOSSES} times"]

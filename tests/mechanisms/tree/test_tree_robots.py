@@ -1,4 +1,7 @@
-"""Real robots from their URDF files against Pinocchio, which reads the same files by itself: through the library and through the FMUs."""
+"""Real robots from their URDF files against Pinocchio, which reads the same files by itself.
+
+Through the library and through the FMUs.
+"""
 
 from __future__ import annotations
 
@@ -175,6 +178,6 @@ def test_limits_of_the_file_are_limits_of_the_variables() -> None:
         assert start.row.min <= start.start <= start.row.max
 
 
-def test_mimic_joints_are_refused_by_name() -> None:
+def test_mimic_joints_are_rejected_by_name() -> None:
     with pytest.raises(UserError, match=r"panda\.urdf:\d+: joint panda_finger_joint2: mimic is unsupported"):
         Tree.from_file(file_of("panda"))
