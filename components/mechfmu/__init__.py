@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-RELEASED = "2026-11-16T00:00:00Z"  # stands as generation date in the FMUs, so that equal input gives equal bytes
-
 from . import facade, mechanisms, model
 
-if TYPE_CHECKING:  # what __getattr__ finds, for type checkers; the methods of the facade included
+__version__ = "0.1.0"
+RELEASED = "2026-11-16T00:00:00Z"  # the generation date in FMUs: equal input gives equal bytes
+
+if TYPE_CHECKING:  # the names that __getattr__ finds, with the methods of the facade
     from .mechanisms.cart_controller import model as cart_controller
     from .mechanisms.computed_torque import model as computed_torque
     from .mechanisms.exoskeleton import model as exoskeleton

@@ -51,7 +51,7 @@ BUILD = {
 
 @pytest.mark.parametrize(("arguments", "words"), BUILD.values(), ids=BUILD.keys())
 def test_build(arguments: list[str], words: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("a file is no folder")
+    (tmp_path / "file").write_text("a file is not a folder")
     (tmp_path / "folder").mkdir()
     refused("build", *arguments, folder=tmp_path, words=words)
 
@@ -76,7 +76,7 @@ SIMULATE = {
     "negative step": (["--step=-0.1"], ("step -0.1", "greater than 0")),
     "NaN stop": (["--stop", "nan"], ("stop time nan",)),
     "missing inputs": (["--input", "none.csv"], ("none.csv",)),
-    "inputs that are no table": (["--input", "bad.csv"], ("bad.csv",)),
+    "inputs that are not a table": (["--input", "bad.csv"], ("bad.csv",)),
     "inputs without time": (["--input", "no_time.csv"], ("no_time.csv", "time")),
     "inputs that are none": (["--input", "no_input.csv"], ("no_input.csv", "tip.x")),
     "inputs with a gap": (["--input", "gap.csv"], ("gap.csv", "joint[1].torque")),
@@ -84,7 +84,7 @@ SIMULATE = {
     "empty inputs": (["--input", "empty.csv"], ("empty.csv",)),
     "unknown signal to plot": (["--plot", "x.png", "--signals", "tip.x,tip.z"], ("tip.z",)),
     "unknown picture format": (["--plot", "x.xyz"], ("x.xyz", "png")),
-    "unknown film format": (["--animate", "x.xyz"], ("x.xyz", ".gif")),
+    "unknown animation format": (["--animate", "x.xyz"], ("x.xyz", ".gif")),
     "unknown table format": (["-o", "x.xlsx"], ("x.xlsx", ".csv or .parquet or .mat")),
     "table below a file": (["-o", "bad.csv/result.csv"], ("bad.csv", "cannot write")),
     "table is a folder": (["-o", "folder"], ("folder", "cannot write")),
@@ -123,10 +123,10 @@ def test_simulate(fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED_BY_THE_FMU.values(), ids=REFUSED_BY_THE_FMU.keys())
-def test_what_the_fmu_refuses_is_passed_on(
+def test_errors_of_the_fmu_are_passed_on(
     fmu: Build, arguments: list[str], words: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """The FMU's own words, once."""
+    """The FMU's log message, once."""
     refused("simulate", fmu(links=2), "--stop", "0.1", *arguments, "-o", "result.csv", folder=tmp_path, words=words)
 
 
@@ -137,8 +137,8 @@ def zipped(name: str, text: str) -> bytes:
     return stream.getvalue()
 
 
-NO_FMU: dict[str, Callable[[bytes], bytes]] = {
-    "text": lambda fmu: b"this is no zip file",
+NOT_AN_FMU: dict[str, Callable[[bytes], bytes]] = {
+    "text": lambda fmu: b"this is not a zip file",
     "empty": lambda fmu: b"",
     "half": lambda fmu: fmu[: len(fmu) // 2],
     "scratched": lambda fmu: fmu[:2000] + b"\0" * 3000 + fmu[5000:],
@@ -149,8 +149,8 @@ NO_FMU: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS[:1])
-@pytest.mark.parametrize("damage", NO_FMU.values(), ids=NO_FMU.keys())
-def test_files_that_are_no_fmu(fmu: Build, damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", NOT_AN_FMU.values(), ids=NOT_AN_FMU.keys())
+def test_files_that_are_not_an_fmu(fmu: Build, damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
     (tmp_path / "some.fmu").write_bytes(damage(fmu(links=2).read_bytes()))
     refused("simulate", "some.fmu", "--stop", "0.1", folder=tmp_path, words=("some.fmu",))
 

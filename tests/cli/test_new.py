@@ -20,12 +20,8 @@ from mechfmu.simulation.time_grid import pace
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     told = done("new", "heavy_spring", folder=tmp_path)
     assert "mechfmu build heavy_spring" in told
-    assert {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"} == {
-        "__init__.py",
-        "model.py",
-        "about.html",
-        "icon.png",
-    }
+    written = {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"}
+    assert written == {"__init__.py", "model.py", "about.html", "icon.png"}
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", "test_heavy_spring.py"],
         cwd=tmp_path,
@@ -41,7 +37,7 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     assert ruff.returncode == 0, ruff.stdout
     done("build", "heavy_spring", "--kind", "both", "--option", "mass=2", folder=tmp_path)
     assert "energy.total" in done("simulate", "HeavySpring.python.fmu", "--stop", 0.5, folder=tmp_path)
-    done("simulate", "HeavySpring.fmu", "--stop", 0.5, "--animate", "film.html", folder=tmp_path)
+    done("simulate", "HeavySpring.fmu", "--stop", 0.5, "--animate", "animation.html", folder=tmp_path)
     assert "eigenvalue" in done("linearize", "HeavySpring.fmu", folder=tmp_path)
     refused(
         "linearize",
@@ -65,12 +61,12 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
         (("build", "empty"), ("model.py is missing",)),
     ),
 )
-def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+def test_invalid_input(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     (tmp_path / "empty").mkdir()
     refused(*arguments, folder=tmp_path, words=words)
 
 
-def test_a_folder_that_hides_a_mechanism_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_hides_a_mechanism_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "link_chain").mkdir()
     (tmp_path / "link_chain" / "model.py").write_text("")
     with pytest.raises(UserError, match="there is a mechanism link_chain already"):
@@ -104,7 +100,7 @@ def test_the_shell_completes(tmp_path: Path, line: str, expected: str) -> None:
     assert expected in [word.strip() for word in answer.read_text().replace("\v", "\n").splitlines()]
 
 
-def test_pacing_waits_and_tells() -> None:
+def test_pacing_waits_and_reports() -> None:
     told: list[float] = []
     began = time.monotonic()
     paced = pace(2.0, told.append)

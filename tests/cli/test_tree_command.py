@@ -43,7 +43,7 @@ def urdf(tmp_path: Path) -> Path:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Those of the one FMU in a folder, with their causality."""
+    """Return the variables of the one FMU in a folder, with their causality."""
     (file,) = folder.iterdir()
     return {v.name: v.causality for v in fmpy.read_model_description(str(file)).modelVariables}
 
@@ -126,10 +126,10 @@ def test_a_toml_file(tmp_path: Path) -> None:
 def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mechfmu.cli.terminal.OUT.width", 200)
     assert main(["list", str(urdf)]) == 0
-    said = capsys.readouterr().out
-    assert "two_links: base" in said
-    assert "knee (revolute) - leg, 2 kg" in said
-    assert "knee.angle_start" in said and "stops.stiffness" not in said
+    text = capsys.readouterr().out
+    assert "two_links: base" in text
+    assert "knee (revolute) - leg, 2 kg" in text
+    assert "knee.angle_start" in text and "stops.stiffness" not in text
     assert main(["list", str(urdf), "--option", "stops=elastic"]) == 0
     assert "stops.stiffness" in capsys.readouterr().out
 
@@ -147,13 +147,13 @@ def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], mon
         (["--start", "hip.angle_start=0"], "has no variable hip.angle_start"),
     ),
 )
-def test_what_is_refused_leaves_no_file(
+def test_invalid_options_leave_no_file(
     urdf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     assert build(urdf, tmp_path / "out", *options) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    text = capsys.readouterr().err
+    assert message in text
+    assert text.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -166,7 +166,7 @@ def test_options_of_files_are_not_for_mechanisms(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_joint_with_a_name_of_the_fmu_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_joint_with_a_reserved_name_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "robot.urdf"
     file.write_text(URDF.replace('"knee"', '"tip"'))
     assert build(file, tmp_path / "out") == 2
@@ -192,7 +192,7 @@ def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_pat
     ),
 )
 @pytest.mark.parametrize("command", ("build", "list"))
-def test_other_files_get_a_word_of_help(
+def test_other_files_get_a_hint(
     name: str, said: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / name).write_text(URDF)

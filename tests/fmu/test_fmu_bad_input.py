@@ -1,4 +1,4 @@
-"""Bad input to an FMU: never a crash, a status that says so, a message that names the problem, and an instance that still works."""
+"""Invalid input to an FMU: no crash, an error status, a message that names the problem, and a usable instance."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_one_bad_value_among_good_ones_sets_none(fmu: Build, host: Host) -> None
     assert slave.get("link[1].mass", "link[2].mass") == before
 
 
-# --- calls that make no sense -----------------------------------------------------------------------------------------------
+# --- calls that make no sense -----------------------------------------------------------------------------------------
 
 NO_SUCH_REFERENCE = 100000
 
@@ -142,7 +142,7 @@ def test_wrong_type(fmu: Build, host: Host, function: str, arguments: list) -> N
 
 
 def test_a_guess_for_a_state_that_is_not_its_start_gets_a_warning(fmu: Build, host: Host) -> None:
-    """Hosts set all start values of the description; a user who sets a state has to be told that its parameter counts."""
+    """Hosts set all start values of the description; a user who sets a state must learn that its parameter counts."""
     slave = host.open(fmu(links=2))
     slave.set({"joint[1].angle_start": 0.5})
     slave.set({"joint[1].angle": 0.5})
@@ -255,7 +255,7 @@ def test_a_step_the_solver_cannot_make_is_discarded(fmu: Build, host: Host) -> N
     still_works(slave)
 
 
-# --- logging ----------------------------------------------------------------------------------------------------------------
+# --- logging ----------------------------------------------------------------------------------------------------------
 
 
 def test_many_refusals_do_no_harm(fmu: Build, host: Host) -> None:

@@ -1,4 +1,4 @@
-"""Declared dependencies, confirmed by perturbing the knowns of a running FMU: none undeclared, none declared in vain."""
+"""Declared dependencies, confirmed by perturbing the knowns of a running FMU: none missing, none superfluous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mechanism with events as an FMU, added by writing one folder: impacts located inside the steps, counted in an Integer output."""
+"""A mechanism with events, added as one folder: impacts located inside the steps, counted in an Integer output."""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ def test_fmpy_simulate_fmu(fmu: Build, host: Host, tmp_path: Path) -> None:
     file = fmu(links=2)
     code = (
         "import sys, json, fmpy; sys.modules['mechfmu'] = None; file, job = sys.argv[1], json.loads(sys.argv[2]);"
-        "r = fmpy.simulate_fmu(file, start_values=job['start'], stop_time=job['step'] * job['count'], output_interval=job['step'], output=job['outputs']);"
+        "r = fmpy.simulate_fmu(file, start_values=job['start'], stop_time=job['step'] * job['count'], "
+        "output_interval=job['step'], output=job['outputs']);"
         "print(json.dumps([[float(row[n]) for n in job['outputs']] for row in r[1:]]))"
     )
     job = dict(start=START, step=STEP, count=COUNT, outputs=OUTPUTS)

@@ -32,7 +32,7 @@ def test_built_again_in_the_same_process(fmu: Build, kind: str, tmp_path: Path) 
 
 
 def test_built_by_the_command_line_in_another_folder_at_another_time(fmu: Build, kind: str, tmp_path: Path) -> None:
-    """Neither the folder, nor the clock, nor the order in which Python's sets and the file system list things leaves a trace."""
+    """The bytes do not depend on the folder, the clock, the hash seed, or the order of files in a folder."""
     folder = tmp_path / "a folder, with a space"
     folder.mkdir()
     environment = os.environ | {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo", "LANG": "C"}

@@ -54,7 +54,7 @@ def test_restored_state_repeats_the_same_bits(fmu: Build, host: Host, start: dic
 
 @pytest.mark.parametrize("start", (START, STIFF), ids=("smooth", "stiff"))
 def test_a_step_does_not_need_what_was_computed_before(fmu: Build, host: Host, start: dict[str, float]) -> None:
-    """Slopes and outputs that an instance still knows are those it would compute: forgetting them, as restoring does, changes no bit."""
+    """Cached derivatives and outputs equal computed ones: discarding them, as restoring does, changes no bit."""
     remembering, forgetful = started(host, fmu(links=2), start), started(host, fmu(links=2), start)
     rows = []
     for step in [0.01, 0.01, 0.003, 0.01, 0.001, 0.001]:

@@ -1,4 +1,4 @@
-"""What the FMU computes: the golden trajectory, its own reference result, and the same motion for any communication step."""
+"""Results of the FMU: the golden trajectory, its reference result, and the same motion for any communication step."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_reference_result_inside_the_fmu_is_reproduced(fmu: Build, host: Hos
         assert rows[:, i] == pytest.approx(wanted, abs=REFERENCE_RESULT * max(1.0, np.abs(wanted).max())), name
 
 
-# --- the communication step -------------------------------------------------------------------------------------------------
+# --- the communication step -------------------------------------------------------------------------------------------
 
 ANGLES = [f"joint[{k}].angle" for k in (1, 2, 3)]
 END = 1.998  # s: whole numbers of 1 ms and 37 ms
@@ -170,7 +170,7 @@ def test_a_host_whose_clock_is_off_by_rounding(fmu: Build, host: Host) -> None:
     assert slave.get(*ANGLES) == pytest.approx(exact.run([0.01] * 50, ANGLES)[-1].tolist(), abs=COMMUNICATION_STEP)
 
 
-# --- stiffness --------------------------------------------------------------------------------------------------------------
+# --- stiffness --------------------------------------------------------------------------------------------------------
 
 STIFF_START = {
     **{f"joint[{k}].stiffness": 1e6 for k in (2, 3)},
@@ -191,10 +191,8 @@ def reference_of(chain: LinkChain, start: dict[str, float], times: list[float]) 
     graphs, run = recording_of(chain), engine("casadi", chain)
     arguments = [graphs.symbols[a] for a in ARGUMENTS]
     jacobian = casadi.Function("J", arguments, [casadi.jacobian(graphs.rates.call(arguments)[0], graphs.symbols["x"])])
-    solution = solve_ivp(
-        lambda s, y: run.rates(s, y, d, u, p), (t, times[-1]), x, "Radau", times, rtol=1e-9, atol=1e-9,
-        jac=lambda s, y: np.array(jacobian(s, y, d, u, p)),
-    )  # fmt: skip
+    rates, slopes = lambda s, y: run.rates(s, y, d, u, p), lambda s, y: np.array(jacobian(s, y, d, u, p))
+    solution = solve_ivp(rates, (t, times[-1]), x, "Radau", times, rtol=1e-9, atol=1e-9, jac=slopes)
     assert solution.success
     return solution.y[chain.table.x.part("q")].T
 

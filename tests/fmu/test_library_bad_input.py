@@ -156,7 +156,7 @@ def test_files_that_are_no_fmu(content: bytes | None, text: str, tmp_path: Path)
         simulate_fmu(file)
 
 
-# --- an instance in the wrong phase -----------------------------------------------------------------------------------------
+# --- an instance in the wrong phase -----------------------------------------------------------------------------------
 
 
 def running() -> Instance:

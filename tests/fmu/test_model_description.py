@@ -15,13 +15,21 @@ from helpers.tolerances import SAME_NUMBER
 LINKS = 3
 EACH = range(1, LINKS + 1)
 
+LINK_PARAMETERS = dict(length="m", com="m", mass="kg", inertia="kg.m2")
+JOINT_PARAMETERS = dict(
+    stiffness="N.m/rad",
+    rest_angle="rad",
+    damping="N.m.s/rad",
+    friction="N.m",
+    friction_speed="rad/s",
+    angle_start="rad",
+    rate_start="rad/s",
+)
 PARAMETERS = {
-    "gravity": "m/s2", "solver.relative_tolerance": None, "solver.max_step": "s",
-    **{f"link[{k}].{name}": unit for k in EACH for name, unit in dict(length="m", com="m", mass="kg", inertia="kg.m2").items()},
-    **{f"joint[{k}].{name}": unit for k in EACH for name, unit in dict(
-        stiffness="N.m/rad", rest_angle="rad", damping="N.m.s/rad", friction="N.m", friction_speed="rad/s", angle_start="rad", rate_start="rad/s",
-    ).items()},
-}  # fmt: skip
+    **{"gravity": "m/s2", "solver.relative_tolerance": None, "solver.max_step": "s"},
+    **{f"link[{k}].{name}": unit for k in EACH for name, unit in LINK_PARAMETERS.items()},
+    **{f"joint[{k}].{name}": unit for k in EACH for name, unit in JOINT_PARAMETERS.items()},
+}
 INPUTS = {**{f"joint[{k}].torque": "N.m" for k in EACH}, "tip.force_x": "N", "tip.force_y": "N", "tip.moment": "N.m"}
 BASE_INPUTS = {"base.acceleration_x": "m/s2", "base.acceleration_y": "m/s2", "base.angular_acceleration": "rad/s2"}
 OUTPUTS = {
@@ -117,7 +125,7 @@ def test_model_structure_is_complete_and_ascending(description: Description) -> 
     assert description.unknowns("Outputs").keys() == outputs
     assert description.unknowns("Derivatives").keys() == derivatives
     states = {description.nodes[int(description.typed[n]["derivative"]) - 1].attrib["name"] for n in derivatives}
-    # what the standard demands: outputs without an exact start, states and derivatives that are calculated, calculated parameters
+    # the standard: outputs whose start is not exact, calculated states and derivatives, calculated parameters
     required = {
         n
         for n in outputs | states | derivatives

@@ -1,6 +1,7 @@
-"""Hosts that cannot be installed here are rehearsed: each runs every shipped mechanism and a URDF robot, and ends where Co-Simulation does.
+"""Imitated hosts: each runs every mechanism of the package and a URDF robot, and ends where Co-Simulation ends.
 
-The FMU sees the calls of the tools in their order: OpenModelica, CVode-like hosts with four solvers, fmuCheck, Simulink, OMSimulator, MasterSim.
+The FMU receives the calls of the tools in their order: OpenModelica, CVode-like hosts with four solvers, fmuCheck,
+Simulink, OMSimulator, MasterSim.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def imported(native: Native) -> Load:
     return get
 
 
-# --- every host, every mechanism ------------------------------------------------------------------------------------------------
+# --- every host, every mechanism --------------------------------------------------------------------------------------
 
 
 @every_mechanism
@@ -129,7 +130,7 @@ def test_step_events_do_not_make_the_result_worse(imported: Load, mechanism: str
     assert honoured < SAME_ERROR * ignored + REFERENCE_ERROR
 
 
-# --- OpenModelica -----------------------------------------------------------------------------------------------------------------
+# --- OpenModelica -----------------------------------------------------------------------------------------------------
 
 
 @every_mechanism
@@ -166,7 +167,7 @@ def test_inputs_connected_in_openmodelica_act(imported: Load, mechanism: str) ->
     assert not outcome.violation, outcome.violation
 
 
-# --- Simulink ---------------------------------------------------------------------------------------------------------------------
+# --- Simulink ---------------------------------------------------------------------------------------------------------
 
 
 @every_mechanism
@@ -212,7 +213,7 @@ def test_fast_restart_takes_new_parameters(imported: Load, mechanism: str) -> No
     assert all(np.array_equal(a.values, b.values) for a, b in zip(restarted, fresh, strict=True))
 
 
-# --- the hosts themselves -----------------------------------------------------------------------------------------------------------
+# --- the hosts themselves ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

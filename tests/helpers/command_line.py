@@ -1,4 +1,4 @@
-"""Runs the command `mechfmu` as a user does: a process of its own, in a folder of its own."""
+"""Runs the command `mechfmu` as a user does, in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def mechfmu(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str
 
 
 def done(*arguments: object, folder: Path) -> str:
-    """What a command that must succeed printed."""
+    """Run a command that must succeed and return what it printed."""
     result = mechfmu(*arguments, folder=folder)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 def refused(*arguments: object, folder: Path, words: tuple[str, ...]) -> None:
-    """A user's mistake: exit status 2, one line on standard error that names the problem, and nothing written."""
+    """Run a command with invalid input: exit status 2, one line on standard error that names the problem, no files."""
     before = contents(folder)
     result = mechfmu(*arguments, folder=folder)
     assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)

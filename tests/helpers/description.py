@@ -1,4 +1,4 @@
-"""modelDescription.xml as tests read it."""
+"""modelDescription.xml, as the tests read it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Description:
         return self.nodes.index(self.variables[name]) + 1
 
     def unknowns(self, element: str) -> dict[str, list[str] | None]:
-        """The unknowns of a part of ModelStructure with the names they depend on; None: on everything."""
+        """Return the unknowns of a part of ModelStructure with the names they depend on; None: all."""
         found: dict[str, list[str] | None] = {}
         for node in self.root.iterfind(f"ModelStructure/{element}/Unknown"):
             listed = node.attrib.get("dependencies")

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages, and what they ask of it."""
+"""A real browser for the tests of pages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,22 @@ webdriver = needs.module("selenium.webdriver")
 
 PATIENCE = 60  # s; the browser draws in software, beside other tests
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars", "--enable-unsafe-swiftshader",  # the last one: WebGL without a graphics card
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--enable-unsafe-swiftshader",  # WebGL without a graphics card
+)
 
 
 class Browser:
-    """Chromium without a window. `open` shows a file and forgets what was said and asked for before."""
+    """Chromium without a window. `open` shows a file and clears the logs of errors and requests."""
 
     def __init__(self) -> None:
         options, service = webdriver.ChromeOptions(), webdriver.ChromeService(tool("chromedriver"))
@@ -58,7 +67,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
     def requests(self) -> list[str]:
-        """The addresses of everything that was asked for since the page was opened, but for data that is in the page itself."""
+        """Return the addresses of all requests since the page was opened, except for data inside the page."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         return [address for address in asked if not address.startswith(("data:", "blob:"))]
@@ -80,5 +89,5 @@ class Browser:
         return found
 
     def picture(self, selector: str) -> np.ndarray:
-        """What is seen of an element: height x width x RGB."""
+        """Return the picture of an element: height x width x RGB."""
         return np.asarray(Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("RGB"), dtype=int)

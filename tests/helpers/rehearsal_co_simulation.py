@@ -1,7 +1,7 @@
 """Co-Simulation masters: held inputs, the FMU's own solver at its own or at the experiment's tolerance.
 
-Simulink      all parameters before initialisation, fixed sample time, several instances, direct feed-through by declared dependencies,
-              reset and rerun, fast restart
+Simulink      all parameters before initialisation, fixed sample time, several instances, direct feed-through by
+              declared dependencies, reset and rerun, fast restart
 OMSimulator   connections are propagated in initialisation mode, then step, get, set
 MasterSim     every step is taken back and repeated, with the same and with half the size (GetFMUstate, SetFMUstate)
 """
@@ -33,7 +33,7 @@ class Simulink:
         return run
 
     def blocks(self, fmu: ImportedFmu, jobs: list[Job]) -> list[Run]:
-        """Several blocks of one FMU in a diagram: every sample time all of them make a step. The jobs differ in parameters alone."""
+        """Several blocks of one FMU in a diagram, stepped at every sample time. The jobs differ in parameters only."""
         instances = [fmu.instance(CO_SIMULATION, f"block {i + 1}") for i in range(len(jobs))]
         for instance, job in zip(instances, jobs, strict=True):
             self.start(instance, job)
@@ -61,7 +61,7 @@ class Simulink:
         instance.do("fmi2DoStep", k * h, h, 1)
 
     def again(self, fmu: ImportedFmu, jobs: list[Job]) -> list[Run]:
-        """Fast restart: one instance runs one job after the other, with Terminate, Reset and all parameters in between."""
+        """Fast restart: one instance runs all jobs in turn, with Terminate, Reset and all parameters in between."""
         instance, runs = fmu.instance(CO_SIMULATION), []
         for job in jobs:
             self.start(instance, job)
@@ -175,9 +175,8 @@ class MasterSim:
             scale = np.maximum(scale, np.abs(halves))
             off = np.max(np.abs(halves - whole) / scale, initial=0.0)
             if not off < STEP_DOUBLING:
-                raise HostGaveUp(
-                    f"the step at t = {t:g} s differs by {off:.1e} from two of half the size: the master reduces its step without end"
-                )
+                reason = f"the step at t = {t:g} s differs by {off:.1e} from two of half the size"
+                raise HostGaveUp(f"{reason}: the master reduces its step without end")
         instance.forget(state)
         run.values = instance.outputs.get()
         instance.do("fmi2Terminate")

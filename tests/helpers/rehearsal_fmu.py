@@ -89,8 +89,9 @@ def _variable(scalar: Element, inputs: frozenset[str] | None) -> Variable:
     typed = next(e for e in scalar if e.tag in CALL)
     start = typed.get("start")
     value = None if start is None else float({"true": "1", "false": "0"}.get(start, start))
-    return Variable(scalar.attrib["name"], int(scalar.attrib["valueReference"]), typed.tag, scalar.get("causality", "local"), value,
-                    float(typed.get("min", "-inf")), float(typed.get("max", "inf")), inputs)  # fmt: skip
+    name, reference = scalar.attrib["name"], int(scalar.attrib["valueReference"])
+    low, high = float(typed.get("min", "-inf")), float(typed.get("max", "inf"))
+    return Variable(name, reference, typed.tag, scalar.get("causality", "local"), value, low, high, inputs)
 
 
 class ImportedFmu(Fmu):
@@ -127,14 +128,14 @@ class Instance(Component):
                 status, f"{function}: {self.said}" if status != DISCARD else f"{function} discarded: {self.said}"
             )
 
-    # --- parameters -----------------------------------------------------------------------------------------------------------
+    # --- parameters ---------------------------------------------------------------------------------------------------
 
     def set_parameters(self, kinds: Iterable[str], changed: Mapping[str, float]) -> None:
         """All parameters of these types, changed or not, as tools do that keep their own copy of the values."""
         chosen = [v for v in self.fmu.description.of("parameter") if v.kind in set(kinds)]
         Values(self, chosen).set([changed.get(v.name, v.start) for v in chosen])
 
-    # --- Model Exchange -------------------------------------------------------------------------------------------------------
+    # --- Model Exchange -----------------------------------------------------------------------------------------------
 
     def states(self) -> np.ndarray:
         self.do("fmi2GetContinuousStates", self._x.pointer, self._x.size)
@@ -164,7 +165,7 @@ class Instance(Component):
         return bool(self._event.value)
 
     def event_iteration(self) -> tuple[bool, float]:
-        """NewDiscreteStates until the discrete states are settled: whether states have new values, and the time of the next time event."""
+        """NewDiscreteStates until nothing changes; whether states changed, and the time of the next time event."""
         changed = False
         for _ in range(EVENT_ITERATIONS):
             self.do("fmi2NewDiscreteStates", byref(self._info))
@@ -175,7 +176,7 @@ class Instance(Component):
                 return changed, self._info.nextEventTime if self._info.nextEventTimeDefined else np.inf
         raise HostGaveUp(f"the event iteration has not ended after {EVENT_ITERATIONS} calls of fmi2NewDiscreteStates")
 
-    # --- FMU state ------------------------------------------------------------------------------------------------------------
+    # --- FMU state ----------------------------------------------------------------------------------------------------
 
     def save(self, state: c_void_p | None = None) -> c_void_p:
         state = state or c_void_p()

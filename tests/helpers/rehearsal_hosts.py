@@ -2,8 +2,8 @@
 
     python tests/rehearsal_hosts.py        the results as Markdown tables, for the documentation
 
-The hosts are in rehearsal_model_exchange.py and rehearsal_co_simulation.py. They stand in for tools that cannot be installed here: they make the
-same calls in the same order and modes, with the same values.
+The hosts are in rehearsal_model_exchange.py and rehearsal_co_simulation.py. They imitate tools that the tests cannot
+install: they make the same calls in the same order and modes, with the same values.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _complaints(
     return found
 
 
-# --- events of the exoskeleton ----------------------------------------------------------------------------------------------------
+# --- events of the exoskeleton ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ class Events:
     def cell(self) -> str:
         if self.run is None:
             return "fails"
-        return f"{self.run['events']:.0f} events, {self.run['impact_energy_loss']:.3f} J{' (fails)' if self.violation else ''}"
+        events, loss = self.run["events"], self.run["impact_energy_loss"]
+        return f"{events:.0f} events, {loss:.3f} J{' (fails)' if self.violation else ''}"
 
 
 def rehearse_events(name: str, tolerance: float, fmu: ImportedFmu) -> Events:
@@ -180,11 +181,11 @@ def rehearse_events(name: str, tolerance: float, fmu: ImportedFmu) -> Events:
     return Events(name, tolerance, run, "; ".join(found))
 
 
-# --- tables -------------------------------------------------------------------------------------------------------------------------
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """Mechanisms down, hosts across: the largest relative error of an output at the end, and below why a host failed."""
+    """A row per mechanism, a column per host: the largest relative error at the end, and below why a host failed."""
     found = list(outcomes)
     cells = {(o.mechanism, o.host): o.cell for o in found}
     hosts, rows = list(dict.fromkeys(o.host for o in found)), list(dict.fromkeys(o.mechanism for o in found))

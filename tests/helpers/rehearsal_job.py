@@ -79,7 +79,7 @@ class Run:
 
 
 def same_phases(run: Run, wanted: Run) -> bool:
-    """Co-Simulation shows its phases at communication points only: they are all there if there are as many changes as events."""
+    """Co-Simulation shows its phases at communication points only: all are seen if there are as many as events."""
     return PHASE not in wanted.names or run.phases == wanted.phases or len(wanted.phases) - 1 != wanted["events"]
 
 
@@ -109,19 +109,19 @@ def ramps(about: Description) -> str:
 
 
 def with_other_start(about: Description, job: Job) -> Job:
-    """Other start values of the states; of a mechanism without states, other values of all parameters that are not 0."""
+    """Other start values of the states; without states, other values of all parameters that are not 0."""
     reals_ = [v for v in about.of("parameter") if v.kind == "Real" and not v.name.startswith("solver.")]
     starts = [(v, 1.01 * (v.start or 0.0) + 0.01) for v in reals_ if "_start" in v.name]
     chosen = starts or [(v, 1.01 * v.start) for v in reals_ if v.start]
     return replace(job, parameters=tuple((v.name, value) for v, value in chosen if v.low <= value <= v.high))
 
 
-# --- plain Co-Simulation --------------------------------------------------------------------------------------------------------
+# --- plain Co-Simulation ----------------------------------------------------------------------------------------------
 
 
 @cache
 def reference(fmu: ImportedFmu, job: Job) -> Run:
-    """Co-Simulation at a tight tolerance. Ramps are given by their derivatives, so that they are exact within a step."""
+    """Co-Simulation at a tight tolerance. Ramps are given by their derivatives, which makes them exact in a step."""
     about, signal = fmu.description, signal_of(fmu.description, job)
     instance = fmu.instance(CO_SIMULATION)
     instance.set_parameters(("Real", "Integer", "Boolean", "Enumeration"), dict(job.parameters))
@@ -153,12 +153,12 @@ def _input_rates(instance: Instance, inputs: list[Variable], slope: np.ndarray) 
     return references(r for r, _ in moving), len(moving), integers([1] * len(moving)), reals(s for _, s in moving)
 
 
-# --- comparison -----------------------------------------------------------------------------------------------------------------
+# --- comparison -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest error of a continuous output, relative to its size (at least 1 in its unit), and discrete outputs with another value."""
+    """The largest error of a continuous output, relative to max(1, size), and the discrete outputs that differ."""
 
     error: float
     worst: str

@@ -1,10 +1,12 @@
 """Model Exchange hosts: a variable-step solver of SciPy used step by step, zero crossings located on its dense output.
 
-    VariableStep   parameters before initialisation, CompletedIntegratorStep at accepted steps only: FMPy, OMSimulator, any tool with CVode
-    OpenModelica   the calls of its import block, in its order (shared notes: openmodelica.md)
+    VariableStep   parameters before initialisation, CompletedIntegratorStep at accepted steps only: FMPy, OMSimulator,
+                   any tool with CVode
+    OpenModelica   the calls of its import block, in its order
     Euler          fixed steps, no root finding: an event when a sign changed over the step, as fmuCheck does
 
-Trial and rejected steps, Newton iterations and difference quotients of the Jacobian are the solvers' own: the FMU sees every one of them.
+Trial and rejected steps, Newton iterations and difference quotients of the Jacobian are the solvers' own: the FMU sees
+every one of them.
 """
 
 from __future__ import annotations
@@ -45,9 +47,8 @@ class Progress:
         self.row = self.row + 1 if t - self.last < CHATTERING_SPACING else 0
         self.last = t
         if self.row >= CHATTERING_EVENTS:
-            raise Chattering(
-                f"chattering at t = {t:.6g} s: {CHATTERING_EVENTS} events, each within {CHATTERING_SPACING:g} s after the one before"
-            )
+            spacing = f"each within {CHATTERING_SPACING:g} s after the one before"
+            raise Chattering(f"chattering at t = {t:.6g} s: {CHATTERING_EVENTS} events, {spacing}")
 
     def step(self, t: float) -> None:
         self.run.steps += 1
@@ -72,10 +73,10 @@ class VariableStep:
     def run(self, fmu: ImportedFmu, job: Job) -> Run:
         return Integration(self, fmu, job).run()
 
-    # --- the calls ------------------------------------------------------------------------------------------------------------
+    # --- the calls ----------------------------------------------------------------------------------------------------
 
     def initialize(self, sim: Integration) -> float:
-        """Into event mode, through the initial event, to continuous-time mode; gives the time of the next time event."""
+        """Enter event mode, handle the initial event, enter continuous-time mode; the time of the next time event."""
         instance = sim.instance
         instance.set_parameters(("Real", "Integer", "Boolean", "Enumeration"), dict(sim.job.parameters))
         instance.inputs.set(sim.inputs(0.0))
@@ -108,7 +109,7 @@ class VariableStep:
         instance.do("fmi2EnterContinuousTimeMode")
         return (instance.states() if changed else x), next_event
 
-    # --- where it looks for zero crossings ------------------------------------------------------------------------------------
+    # --- where it looks for zero crossings ----------------------------------------------------------------------------
 
     def checkpoints(self, job: Job, t_old: float, t: float) -> np.ndarray:
         return np.array([t])
@@ -119,9 +120,9 @@ class VariableStep:
 
 @dataclass(frozen=True)
 class OpenModelica(VariableStep):
-    """Parameters after initialisation, inputs that are not connected 0, states set in event mode, CompletedIntegratorStep at every evaluation.
+    """Parameters after initialisation, unconnected inputs 0, states set in event mode, CompletedIntegratorStep always.
 
-    Enumerations have no setter in the import block.
+    It is called at every evaluation. Enumerations have no setter in the import block.
     """
 
     @property
@@ -145,7 +146,7 @@ class OpenModelica(VariableStep):
         return next_event
 
     def _block(self, sim: Integration, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-        """All equations of the block: derivatives, event indicators, and whether CompletedIntegratorStep asks for event mode."""
+        """All equations of the block: derivatives, event indicators, and whether event mode is requested."""
         sim.put(t, x)
         instance = sim.instance
         dx, z = instance.derivatives(), instance.indicators()
@@ -239,9 +240,8 @@ class Integration:
         host, nominals = self.host, self.instance.nominals()
         if not self.n:  # solvers want a state: tools add one that rests
             x, nominals = np.zeros(1), np.ones(1)
-        return SOLVERS[host.solver](
-            self._rates, t, x, end, max_step=LONGEST_STEP * self.job.stop, rtol=host.tolerance, atol=host.tolerance * nominals
-        )  # fmt: skip
+        limits = dict(max_step=LONGEST_STEP * self.job.stop, rtol=host.tolerance, atol=host.tolerance * nominals)
+        return SOLVERS[host.solver](self._rates, t, x, end, **limits)
 
     def _rates(self, t: float, x: np.ndarray) -> np.ndarray:
         self.result.evaluations += 1
@@ -260,7 +260,7 @@ class Integration:
         return solver.y[: self.n] if t == solver.t else np.asarray(solver.dense_output()(t))[: self.n]
 
     def _zero_crossing(self, solver: OdeSolver, before: np.ndarray) -> float | None:
-        """The time just behind the first change of a sign in the last step, by bisection on the dense output; None: no sign has changed."""
+        """The time just after the first sign change in the last step, by bisection on dense output; None: no change."""
         left = solver.t_old
         for right in self.host.checkpoints(self.job, solver.t_old, solver.t):
             if not np.array_equal(self.host.indicators(self, right, self._at(solver, right)) > 0, before):
@@ -287,7 +287,7 @@ class Euler:
     name = "Euler"
 
     def run(self, fmu: ImportedFmu, job: Job) -> Run:
-        """Richardson's extrapolation from two step sizes: what is left is of second order, if the host has met the method's first."""
+        """Richardson extrapolation from two step sizes: a second-order error remains if the host is of first order."""
         coarse, fine = self.with_step(fmu, job, self.step), self.with_step(fmu, job, self.step / 2)
         real = [v.kind == "Real" for v in fmu.description.of("output")]
         return replace(fine, values=np.where(real, 2 * fine.values - coarse.values, fine.values))

@@ -1,4 +1,4 @@
-"""What is drawn is where the mechanism is: lines, shapes, forces; and films of it."""
+"""Drawings are true to the mechanism: lines, shapes, forces; plots and animations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def page_data(page: str) -> dict:
     return json.loads(page.partition('<script id="data" type="application/json">')[2].partition("</script>")[0])
 
 
-# --- planar mechanisms ------------------------------------------------------------------------------------------------------
+# --- planar mechanisms ------------------------------------------------------------------------------------------------
 
 
 def test_strokes_are_the_drawing_of_a_mechanism_that_has_no_other() -> None:
@@ -175,7 +175,7 @@ def test_a_cart_is_drawn_where_it_is_and_its_wheels_roll() -> None:
 
 
 def test_the_ground_and_gravity_accelerate_the_exoskeleton() -> None:
-    """Linear and angular momentum about the mass centre, by what the drawing shows of forces and moments from outside."""
+    """Linear and angular momentum about the centre of mass follow from the external forces and moments drawn."""
     exo, i = Exoskeleton.three_link(contact="pinned"), 150
     result = exo.simulate(
         stop=0.02, step=1e-4, start={"link[1].moment": 4.0, "link[2].moment": -2.0, "hip.moment[1]": 30.0}
@@ -248,11 +248,11 @@ def test_inputs_of_an_fmu_are_kept_with_its_result(fmu: Build, tmp_path: Path) -
     assert simulate_fmu(fmu(links=2), 0.1, 0.1, {"tip.force_y": 3.0}).inputs["tip.force_y"][0] == 3.0
 
 
-# --- trees ------------------------------------------------------------------------------------------------------------------
+# --- trees ------------------------------------------------------------------------------------------------------------
 
 
 def test_shapes_are_where_pinocchio_has_them() -> None:
-    """A real quadruped of boxes, cylinders and spheres, in a random pose. Its meshes are left out: nobody reads them here."""
+    """A real quadruped of boxes, cylinders and spheres, in a random pose. Its meshes are omitted."""
     text = re.sub(r"<visual>((?!</visual>).)*<mesh.*?</visual>", "", robot_file("a1.urdf").read_text(), flags=re.DOTALL)
     model = pin.buildModelFromXML(text)
     q = np.random.default_rng(8).uniform(-1.0, 1.0, model.nq)
@@ -292,9 +292,11 @@ def test_shapes_are_where_pinocchio_has_them() -> None:
 
 def test_shapes_of_a_link_with_a_planar_joint_stay_in_their_place() -> None:
     """Its joint's frame is turned to the axis, so everything on the link is given anew."""
-    text = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    text = """<robot name="r"><link name="a"/><link name="b">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
     <visual><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><geometry><box size="1 2 3"/></geometry></visual></link>
-    <joint name="j" type="planar"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/><axis xyz="1 2 2"/></joint></robot>"""
+    <joint name="j" type="planar"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/><axis xyz="1 2 2"/></joint>
+    </robot>"""
     tree = Tree(model=read_urdf(text).to_json())
     (solid,) = tree.drawing(tree.simulate(stop=0.1).at(0)).solids
     assert solid.position == pytest.approx([1.0, 2.0, 4.0], abs=IDENTITY)
@@ -359,7 +361,7 @@ def test_reactions_of_a_tree_carry_its_weight(tmp_path: Path) -> None:
 
 
 def test_motors_of_a_tree_do_its_work() -> None:
-    """Forces along slides and moments about turns, in world axes, times the body's own velocity: the work that the mechanism counts."""
+    """Motor forces and moments in world axes times the velocity of the body: the work that the mechanism computes."""
     for kind in ("free", "universal", "cylindrical"):
         tree = Tree(
             model=BodyTree(
@@ -387,7 +389,7 @@ def test_motors_of_a_tree_do_its_work() -> None:
         assert power == pytest.approx(slope(result, "energy.input", i), rel=DIFFERENCE), kind
 
 
-# --- meshes -----------------------------------------------------------------------------------------------------------------
+# --- meshes -----------------------------------------------------------------------------------------------------------
 
 ROUND = np.sin(2 * np.pi / 20) / (2 * np.pi / 20)  # a circle's area as a polygon of 20 sides has it
 VOLUMES = {
@@ -411,7 +413,7 @@ def test_meshes_are_closed_and_face_outwards(kind: str) -> None:
     assert all(0 <= v < len(vertices) for edge in edges for v in edge)
 
 
-# --- pages and films --------------------------------------------------------------------------------------------------------
+# --- pages and animations ---------------------------------------------------------------------------------------------
 
 
 def test_a_long_result_is_thinned_and_an_unknown_signal_refused() -> None:
@@ -425,29 +427,29 @@ def test_a_long_result_is_thinned_and_an_unknown_signal_refused() -> None:
         player_page(result, ["tip.z"])
 
 
-def test_films_that_cannot_be_made_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_animations_that_cannot_be_written_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"\.gif or \.mp4 or \.html"):
-        chain().animate(tmp_path / "film.avi")
+        chain().animate(tmp_path / "animation.avi")
     for bad in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(UserError, match="greater than 0"):
-            chain().animate(tmp_path / "film.html", speed=bad)
+            chain().animate(tmp_path / "animation.html", speed=bad)
     with pytest.raises(UserError, match="cannot write"):
-        chain().animate(tmp_path / "nowhere" / "film.html")
+        chain().animate(tmp_path / "nowhere" / "animation.html")
     with pytest.raises(UserError, match="cannot write"):
         chain().plot(file=tmp_path / "nowhere" / "plot.html")
     monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)
     with pytest.raises(UserError, match="ffmpeg"):
-        chain().animate(tmp_path / "film.mp4")
+        chain().animate(tmp_path / "animation.mp4")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_film_that_is_interrupted_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_animation_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(writer: PillowWriter) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(PillowWriter, "finish", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        chain().animate(tmp_path / "film.gif", fps=2)
+        chain().animate(tmp_path / "animation.gif", fps=2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -494,28 +496,17 @@ def test_what_a_plot_leaves_out_is_told(tmp_path: Path) -> None:
 
 def test_mp4(tmp_path: Path) -> None:
     tool("ffmpeg")
-    chain().animate(tmp_path / "film.mp4", fps=10)
-    asked = [
-        tool("ffprobe"),
-        "-v",
-        "error",
-        "-count_frames",
-        "-select_streams",
-        "v",
-        "-show_entries",
-        "stream=nb_read_frames,width,height",
-        "-of",
-        "json",
-    ]
-    (stream,) = json.loads(
-        subprocess.run([*asked, str(tmp_path / "film.mp4")], capture_output=True, text=True, check=True).stdout
-    )["streams"]
+    chain().animate(tmp_path / "animation.mp4", fps=10)
+    arguments = "-v error -count_frames -select_streams v -show_entries stream=nb_read_frames,width,height -of json"
+    command = [tool("ffprobe"), *arguments.split(), str(tmp_path / "animation.mp4")]
+    probed = subprocess.run(command, capture_output=True, text=True, check=True)
+    (stream,) = json.loads(probed.stdout)["streams"]
     assert stream["nb_read_frames"] == "21" and stream["width"] % 2 == stream["height"] % 2 == 0
 
 
 @pytest.mark.parametrize("kind", ["native"])
 def test_command(fmu: Build, tmp_path: Path) -> None:
-    """Pages of an FMU, with chosen signals; and no run for a film that cannot be made."""
+    """Pages of an FMU, with chosen signals; and no run for an animation that cannot be written."""
     file = fmu(links=2)
     text = done(
         "simulate",
@@ -525,12 +516,12 @@ def test_command(fmu: Build, tmp_path: Path) -> None:
         "--plot",
         "plot.html",
         "--animate",
-        "film.html",
+        "animation.html",
         "--signals",
         "tip.x,energy.total",
         folder=tmp_path,
     )
     assert "wrote plot.html" in text and "wrote film.html" in text
-    assert page_data((tmp_path / "film.html").read_text(encoding="utf-8"))["chosen"] == ["tip.x", "energy.total"]
+    assert page_data((tmp_path / "animation.html").read_text(encoding="utf-8"))["chosen"] == ["tip.x", "energy.total"]
     assert "tip.x" in (tmp_path / "plot.html").read_text(encoding="utf-8")
-    refused("simulate", file, "--animate", "film.avi", folder=tmp_path, words=("film.avi", ".mp4"))
+    refused("simulate", file, "--animate", "animation.avi", folder=tmp_path, words=("animation.avi", ".mp4"))

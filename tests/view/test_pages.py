@@ -372,8 +372,8 @@ def test_bodies_of_glass_let_arrows_through(round_: Page) -> None:
 def test_the_view_can_be_turned_while_it_plays(round_: Page) -> None:
     """And stays as it was turned when the next frames are drawn.
 
-    Plotly sets the camera's clock 0.5 s ahead with every frame and ignores the pointer until then. No frame is drawn while
-    the button is down, so the pointer moves on until the view follows it.
+    Plotly sets the camera's clock 0.5 s ahead with every frame and ignores the pointer until then. No frame is drawn
+    while the button is down, so the pointer moves on until the view follows it.
     """
     saved = "const e = document.getElementById('stage').layout.scene.camera.eye; return [e.x, e.y, e.z]"
     live = "const e = document.getElementById('stage')._fullLayout.scene._scene.getCamera().eye; return [e.x, e.y, e.z]"
