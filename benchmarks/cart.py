@@ -26,7 +26,7 @@ from mechfmu.control.guidance import Guidance, Obstacle, Target, safe_field
 from mechfmu.cosim.master import started
 from mechfmu.cosim.system import System, joined
 from mechfmu.fmu.build import build
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET
 from mechfmu.model import Mechanism, UserError
 from mechfmu.simulation.engines import engine
 from mechfmu.simulation.slaves import LocalSlave

@@ -5,12 +5,8 @@ Works from a fresh clone with nothing but Python; the pictures and FMUs go to `o
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the import below fails on an older Python
-    sys.exit(
-        "error: mechfmu needs Python 3.10 or newer, and this is Python "
-        + sys.version.split()[0]
-        + ": run me with a newer one"
-    )
+if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import below fails on an older Python
+    sys.exit(f"error: mechfmu needs Python 3.10 or newer, and this is Python {sys.version.split()[0]}")
 
 import environment
 

@@ -1,25 +1,35 @@
-"""Run the tests:   python3 build_scripts/test.py [arguments of pytest]
+"""Run the tests:   python3 build_scripts/test.py [--quick] [arguments of pytest]
 
-Works from a fresh clone with nothing but Python. Without arguments all tests run, on all cores; paths among the arguments are
-relative to the checkout. The exit status is pytest's.
+Works from a fresh clone with nothing but Python.
+
+    python3 build_scripts/test.py                       the full lane: all tests, on all processors
+    python3 build_scripts/test.py --quick               the quick lane: tests of every folder, in two minutes
+    python3 build_scripts/test.py --quick tests/cosim   that of one folder
+    python3 build_scripts/test.py tests/cosim -x        all tests of a folder; other arguments go to pytest as they are
+
+Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what is left out by
+--quick, which stands for `-m "not slow" -n auto`.
 """
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036  said in words here, before the import below fails on an older Python
-    sys.exit(
-        "error: mechfmu needs Python 3.10 or newer, and this is Python "
-        + sys.version.split()[0]
-        + ": run me with a newer one"
-    )
+if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import below fails on an older Python
+    sys.exit(f"error: mechfmu needs Python 3.10 or newer, and this is Python {sys.version.split()[0]}")
 
 import environment
 
+EXTRAS = ["native", "sweep", "learn", "docs", "bench", "dev"]
+ALL_PROCESSORS = ["-n", "auto"]
+
+
+def pytest_arguments(given: list[str]) -> list[str]:
+    """The arguments of this script, as pytest understands them."""
+    if "--quick" in given:
+        return ["-m", "not slow", *ALL_PROCESSORS, *(argument for argument in given if argument != "--quick")]
+    return given or ALL_PROCESSORS
+
+
 if __name__ == "__main__":
-    sys.exit(
-        environment.run(
-            ["-m", "pytest"],
-            sys.argv[1:] or ["-n", "auto"],
-            extras=["native", "sweep", "learn", "docs", "bench", "dev"],
-        )
-    )
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        sys.exit(print(__doc__))
+    sys.exit(environment.run(["-m", "pytest"], pytest_arguments(sys.argv[1:]), extras=EXTRAS))

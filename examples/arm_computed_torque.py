@@ -1,7 +1,8 @@
-"""Two FMUs in a loop: the spherical-joint arm, and the controller that knows its equations, coupled step by step with FMPy.
+"""Two FMUs in a loop: the spherical-joint arm and its computed-torque controller, coupled step by step with FMPy.
 
-The controller asks for accelerations that let every error die away like a critically damped oscillator of 10 rad/s, and computes the torques
-for them by inverse dynamics. The arm swings when it is switched on, and is still in the wanted pose a second later.
+With the accelerations that the controller asks for, every error decays like a critically damped oscillator of 10 rad/s;
+their torques follow from inverse dynamics. The arm swings when the controller is switched on, and is at rest in the
+wanted pose a second later.
 """
 
 import shutil

@@ -1,7 +1,11 @@
-"""Carts drive to a moving target, around moving obstacles: plant, controller and scenario in a loop, with torques held over 10 ms.
+"""Carts drive to a moving target, around moving obstacles.
 
-    python examples/cart_figure2.py           true to size: obstacles are inflated by the footprint, no part of a cart touches one
-    python examples/cart_figure2.py point     the shapes of the published figure, in which only the point M keeps off the obstacles
+Plant, controller and scenario run in a loop, with torques held over 10 ms.
+
+    python examples/cart_figure2.py           true to size: obstacles are inflated by the footprint of the cart, so that
+                                              no part of it touches one
+    python examples/cart_figure2.py point     the shapes of the published figure, in which only the point M keeps off
+                                              the obstacles
 
 Writes a picture (paths, carts along them, torques below) and an animation. Both show the same runs.
 """
@@ -18,8 +22,8 @@ from matplotlib.animation import FuncAnimation, PillowWriter
 
 from mechfmu import CartController, Scenario, WheeledCart
 from mechfmu.control.guidance import Obstacle
+from mechfmu.mechanisms.scenario.variables import outline
 from mechfmu.mechanisms.wheeled_cart.model import cart_strokes
-from mechfmu.mechanisms.wheeled_cart.shared import outline
 from mechfmu.simulation.engines import make_instance
 
 STEP = 0.01

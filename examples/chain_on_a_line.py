@@ -1,6 +1,7 @@
-"""Programmed constraints on a chain of three rods: its tip goes to a line and along it at a given speed, in spite of weight and a wrong start.
+"""Programmed constraints on a chain of three rods: its tip goes to a line and along it at a given speed.
 
-Two equations for three motors: the third freedom is left to forces that carry the weight and damp every joint.
+It does so in spite of its weight and a start off the line. Two equations for three motors: the third freedom is left to
+forces that carry the weight and damp every joint.
 """
 
 import matplotlib
@@ -10,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from mechfmu import LinkChain
-from mechfmu.control.programmed_constraints import Program, response_of
+from mechfmu.control.programmed_constraints import ConstraintProgram, response_of
 from mechfmu.simulation.engines import make_instance
 
 LENGTHS, SPEED, HEIGHT = np.array([0.7, 0.6, 0.5]), 0.25, 0.45
@@ -38,7 +39,7 @@ def main() -> None:
     angles, rates, motors = (
         [table.by_name[f"joint[{k}].{what}"] for k in (1, 2, 3)] for what in ("angle", "rate", "torque")
     )
-    program = Program(lambda q, nu: nu, height_over_line, speed_along_line, k0=25.0, k1=10.0, kz=4.0)
+    program = ConstraintProgram(lambda q, nu: nu, height_over_line, speed_along_line, k0=25.0, k1=10.0, kz=4.0)
 
     def accelerations(q, nu, tau):
         x[table.x.part("q")], x[table.x.part("dq")], u[table.u.part("tau")] = q, nu, tau
@@ -49,14 +50,13 @@ def main() -> None:
         q, nu = np.array(plant.get(angles)), np.array(plant.get(rates))
         a, R = response_of(lambda tau, q=q, nu=nu: accelerations(q, nu, tau), 3)
         if k == 0:
-            program.refuse_impossible(q, nu, 0.0, R)
+            program.check_feasible(q, nu, 0.0, R)
         carry = -np.linalg.solve(R, accelerations(q, 0 * nu, np.zeros(3))) - DAMPING * nu
         law = program.control(q, nu, k * STEP, a, R, preferred=carry)
         violation = program.violation(q, nu, k * STEP)
         if k % 250 == 0:
-            print(
-                f"t = {k * STEP:3.1f} s   height over the line {1000 * violation.y[0]:8.3f} mm   error of the speed {1000 * violation.z[0]:8.3f} mm/s"
-            )
+            y, z = 1000 * violation.y[0], 1000 * violation.z[0]
+            print(f"t = {k * STEP:3.1f} s   height over the line {y:8.3f} mm   error of the speed {z:8.3f} mm/s")
         rows.append([k * STEP, *plant.get([table.by_name["tip.x"], table.by_name["tip.y"]]), *law.u])
         plant.set(motors, law.u.tolist())
         plant.step(k * STEP, STEP)

@@ -1,4 +1,7 @@
-"""The 6-link exoskeleton falls 25 cm, lands on bent legs, absorbs the fall and comes to stand; joint controllers in an FMU of their own."""
+"""The 6-link exoskeleton falls 25 cm, lands on bent legs, absorbs the fall and comes to stand.
+
+The joint controllers are an FMU of their own.
+"""
 
 import sys
 
@@ -38,9 +41,8 @@ if __name__ == "__main__":
     print(f"first touch-down after {np.sqrt(2 * FALL / 9.81):.3f} s on paper; {result['events'][-1]:.0f} events")
     print(f"{result['impact_energy_loss'].max():.1f} J lost in the hardest impact")
     weight = result["foot[1].reaction_y"] + result["foot[2].reaction_y"]
-    print(
-        f"ground reaction up to {weight.max():.0f} N, at the end {weight[-1]:.0f} N (weight 736 N); lowest hip {result['hip.y'].min():.3f} m"
-    )
+    reaction = f"ground reaction up to {weight.max():.0f} N, at the end {weight[-1]:.0f} N (weight 736 N)"
+    print(f"{reaction}; lowest hip {result['hip.y'].min():.3f} m")
     print(f"energy balance {balance(result):.1e} J of {result['energy.dissipated'][-1]:.0f} J dissipated")
     result.plot(
         ["hip.y", "com.y", "foot[1].reaction_y", "foot[2].reaction_y", "phase", "energy.dissipated"],

@@ -1,4 +1,4 @@
-"""What the exoskeleton's examples share: FMUs by name in FMPy, and a run of a plant with a controller beside it, step by step."""
+"""Common part of the exoskeleton examples: FMUs by name in FMPy, and a plant with a controller, run step by step."""
 
 import shutil
 import tempfile
@@ -58,10 +58,11 @@ class Unit:
 
 
 def run(plant, control, wires, references, stop, step=0.001, inputs=lambda t: {}, keep=10):
-    """The plant under a PD controller (a PidController's FMU): channel k drives wires[k] = (angle, rate, moment) after references(t), a pair of vectors.
+    """The plant under a PD controller (a PidController's FMU).
 
-    The controller sees the plant's outputs at a communication point and acts on it during the next step. `inputs(t)`: what else is set. Every `keep`-th
-    step is kept in the result.
+    Channel k drives wires[k] = (angle, rate, moment) after references(t), a pair of vectors. The controller sees the
+    plant's outputs at a communication point and acts on it during the next step. `inputs(t)`: what else is set. Every
+    `keep`-th step is kept in the result.
     """
     channels = range(1, len(wires) + 1)
     angles, rates, moments = zip(*wires, strict=True)
@@ -106,7 +107,7 @@ def phase_changes(result):
     return [(float(result.t[i]), int(phase[i])) for i in range(len(phase)) if i == 0 or phase[i] != phase[i - 1]]
 
 
-# --- the 6-link model: two-link legs --------------------------------------------------------------------------------------------
+# --- the 6-link model: two-link legs ----------------------------------------------------------------------------------
 
 KNEE_1, KNEE_2, WAIST, HIP_1, HIP_2 = (
     ("link[2].hinge_angle", "link[2].hinge_rate", "link[2].moment"),

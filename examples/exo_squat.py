@@ -1,4 +1,7 @@
-"""The 6-link exoskeleton stands on both feet and does squats; five joint controllers in an FMU of their own, wired to the plant's FMU by FMPy."""
+"""The 6-link exoskeleton stands on both feet and does squats.
+
+The five joint controllers are an FMU of their own, wired to the plant's FMU by FMPy.
+"""
 
 import sys
 
@@ -42,9 +45,8 @@ if __name__ == "__main__":
     error = max(np.max(np.abs(result[f"link[{i + 1}].angle"] - wanted[:, i])) for i in range(6))
     print(f"{STOP / PERIOD:.0f} squats: the hip between {result['hip.y'].min():.3f} and {result['hip.y'].max():.3f} m")
     print(f"largest error of an angle {np.degrees(error):.1f} deg, without feed-forward of the weight")
-    print(
-        f"reactions of {result['foot[1].reaction_y'].min():.0f} to {result['foot[1].reaction_y'].max():.0f} N, energy balance {balance(result):.1e} J"
-    )
+    reaction = result["foot[1].reaction_y"]
+    print(f"reactions of {reaction.min():.0f} to {reaction.max():.0f} N, energy balance {balance(result):.1e} J")
     result.plot(
         ["hip.y", "head.y", "foot[1].reaction_y", "foot[2].reaction_y", "energy.input", "energy.dissipated"],
         f"{folder}/exo_squat.png",

@@ -1,6 +1,7 @@
-"""The 6-link exoskeleton walks from rest, is pushed, and walks on: exoskeleton and walking controller are two FMUs, wired together and run step by step.
+"""The 6-link exoskeleton walks from rest, is pushed, and walks on.
 
-The controller steps to where the capture point will be; docs/exoskeleton.md has its equations. The same from the command line:
+Exoskeleton and walking controller are two FMUs, wired together and run step by step. The controller steps to where the
+capture point will be; docs/exoskeleton.md has its equations. The same from the command line:
 
     mechfmu cosim new walk.ssp --ready walk
     mechfmu cosim walk.ssp --animate walk.html --signals exo.hip.x,control.step.length
@@ -37,14 +38,12 @@ if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
     result = simulate()
     lengths = step_lengths(result)
-    print(
-        f"{result['exo.hip.x'][-1]:.2f} m in {len(lengths)} steps and {result.t[-1]:.0f} s; pushed by {PUSH:g} N for {LASTING:g} s at t = {AT:g} s"
-    )
+    walked = f"{result['exo.hip.x'][-1]:.2f} m in {len(lengths)} steps and {result.t[-1]:.0f} s"
+    print(f"{walked}; pushed by {PUSH:g} N for {LASTING:g} s at t = {AT:g} s")
     print("step lengths [m]:", " ".join(f"{length:.2f}" for length in lengths))
     lean = 90 - np.degrees(result["exo.link[5].angle"])
-    print(
-        f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {min(result[f'exo.foot[{b}].y'].min() for b in (1, 2)):.1e} m"
-    )
+    lowest = min(result[f"exo.foot[{b}].y"].min() for b in (1, 2))
+    print(f"the body leans by {lean.min():.1f} to {lean.max():.1f} deg; lowest foot {lowest:.1e} m")
     work, lost = result["exo.energy.input"][-1], result["exo.energy.dissipated"][-1]
     print(f"energy: {work:.1f} J put in, {lost:.1f} J dissipated, balance {balance(result, 'exo.'):.1e} J")
     result.plot(

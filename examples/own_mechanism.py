@@ -1,7 +1,7 @@
 """A mechanism of your own: the folder cart_pendulum beside this file, simulated, built as an FMU and run.
 
-Copied to components/mechfmu/mechanisms/ the folder would be a mechanism like any other (see CONTRIBUTING.md); here its parent is
-added to the places where mechfmu looks for mechanisms, and nothing is copied.
+Copied to components/mechfmu/mechanisms/ the folder would be a mechanism like any other (see CONTRIBUTING.md); here its
+parent is added to the places where mechfmu looks for mechanisms, and nothing is copied.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """An FMU of a three-link chain and a controller outside it, coupled step by step with FMPy.
 
-The controller holds a pose: motor moment = kp (target - angle) - kd rate + the weight's moment in the target pose. It sees the chain
-only through the FMU, as a controller in any other simulation tool would.
+The controller holds a pose: motor moment = kp (target - angle) - kd rate + the weight's moment in the target pose. It
+sees the chain only through the FMU, as a controller in any other simulation tool would.
 """
 
 import shutil

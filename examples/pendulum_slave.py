@@ -1,4 +1,7 @@
-"""A damped pendulum as an ordinary pythonfmu slave: `mechfmu portable examples/pendulum_slave.py` makes an FMU of it that runs in every host."""
+"""A damped pendulum as an ordinary pythonfmu slave.
+
+`mechfmu portable examples/pendulum_slave.py` makes an FMU of it that runs in every host.
+"""
 
 import math
 

@@ -32,10 +32,8 @@ with tempfile.TemporaryDirectory() as folder:
     result = simulate_fmu(str(fmu), stop_time=3.0, step_size=0.01, start_values=start, output=outputs)
 
 for row in result[::50]:
-    print(
-        f"t = {row['time']:3.1f} s   waist {row['waist.angle']:6.3f}   shoulder {row['shoulder.angle']:6.3f}   elbow {row['elbow.angle']:6.3f} rad"
-    )
+    angles = "   ".join(f"{joint} {row[f'{joint}.angle']:6.3f}" for joint in ("waist", "shoulder", "elbow"))
+    print(f"t = {row['time']:3.1f} s   {angles} rad")
 balance = result["energy.total"] + result["energy.dissipated"]
-print(
-    f"the energy balance holds to {max(abs(balance - balance[0])):.1e} J, {result['energy.dissipated'][-1]:.1f} J were lost in the joints"
-)
+error, lost = max(abs(balance - balance[0])), result["energy.dissipated"][-1]
+print(f"the energy balance holds to {error:.1e} J, {lost:.1f} J were lost in the joints")

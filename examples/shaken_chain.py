@@ -23,8 +23,7 @@ result = chain.simulate(stop=8, step=0.01, start=start, inputs=inputs)
 
 change = result["energy.total"] - result["energy.total"][0]
 balance = change - result["energy.input"] + result["energy.dissipated"]
-print(
-    f"the inputs did {result['energy.input'][-1]:.3f} J of work, {result['energy.dissipated'][-1]:.3f} J were lost, {change[-1]:.3f} J are in the chain"
-)
+work, lost = result["energy.input"][-1], result["energy.dissipated"][-1]
+print(f"the inputs did {work:.3f} J of work, {lost:.3f} J were lost, {change[-1]:.3f} J are in the chain")
 print(f"the balance is right to {np.max(np.abs(balance)):.0e} J")
 result.plot(["base.x", "tip.x", "joint[1].angle", "energy.input", "energy.dissipated"], "shaken_chain.png")

@@ -12,6 +12,7 @@ import pytest
 
 from helpers.build import Build
 from helpers.fmu_client import Host
+from helpers.lanes import mark_slow_tests
 from helpers.paths import TESTS
 from mechfmu import mechanisms
 from mechfmu.cosim.builtin import build_builtin
@@ -19,6 +20,11 @@ from mechfmu.cosim.system import System
 from mechfmu.fmu.build import KINDS, build
 
 matplotlib.use("Agg")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_slow_tests(items)
 
 
 @pytest.fixture(scope="session", autouse=True)

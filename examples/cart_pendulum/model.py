@@ -4,7 +4,7 @@
     ------+---------[ cart ]--> F        s    position of the cart, to the right
                        o                 q    angle of the rod from hanging straight down, counter-clockwise
                         \\                lc   hinge to mass centre
-                         * COM           M    mass of the cart;  m, J  mass of the rod and its inertia about the mass centre
+                         * COM           M    mass of the cart;  m, J  mass and central inertia of the rod
                           \\
 
 The mass centre is at (s + lc sin q, -lc cos q). With that, Lagrange's equations are
@@ -33,29 +33,14 @@ class CartPendulum(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         length, mass = self.options["length"], 0.5
+        inertia = mass * length**2 / 12
         return (
             Row("gravity", "gravity", "parameter", "acceleration of gravity, downwards", "m/s2", start=9.81),
             Row("M", "cart.mass", "parameter", "mass of the cart", "kg", start=1.0, above=0.0),
             Row("m", "rod.mass", "parameter", "mass of the rod", "kg", start=mass, above=0.0),
             Row("l", "rod.length", "parameter", "length of the rod, for the drawing", "m", start=length, above=0.0),
-            Row(
-                "lc",
-                "rod.com",
-                "parameter",
-                "distance from the hinge to the mass centre of the rod",
-                "m",
-                start=length / 2,
-                above=0.0,
-            ),
-            Row(
-                "J",
-                "rod.inertia",
-                "parameter",
-                "moment of inertia of the rod about its mass centre",
-                "kg.m2",
-                start=mass * length**2 / 12,
-                min=0.0,
-            ),
+            Row("lc", "rod.com", "parameter", "distance from hinge to mass centre", "m", start=length / 2, above=0.0),
+            Row("J", "rod.inertia", "parameter", "inertia about the mass centre", "kg.m2", start=inertia, min=0.0),
             Row("d", "hinge.damping", "parameter", "viscous damping in the hinge", "N.m.s/rad", min=0.0),
             Row("s_start", "cart.position_start", "parameter", "position of the cart at the start", "m"),
             Row("v_start", "cart.velocity_start", "parameter", "velocity of the cart at the start", "m/s"),

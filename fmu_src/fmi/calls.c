@@ -1,5 +1,6 @@
 #include "calls.h"
 
+#include "event_limits.h"
 #include "messages.h"
 
 #include <math.h>
@@ -110,7 +111,7 @@ int valid_step(fmi2Component component, double t, double h) {
     if (!isfinite(t) || !isfinite(h) || h <= 0)
         report(component, fmi2Error, "step of size %s at t = %s: the size must be greater than 0", number(h).text,
                number(t).text);
-    else if (fabs(t - now) > 1e-9 * fmax(1, fabs(now)))
+    else if (fabs(t - now) > TIME_TOLERANCE * fmax(1, fabs(now)))
         report(component, fmi2Error, "step from t = %s: the simulation is at t = %s", number(t).text, number(now).text);
     else
         return 1;

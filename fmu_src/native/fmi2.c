@@ -1,6 +1,7 @@
 /* The FMI 2.0 functions of a native FMU. Each checks that the call is legal in the present phase (calls.h), checks its
  * arguments, and passes the call on to the instance. After an error the instance is unchanged and remains usable. */
 #include "calls.h"
+#include "event_limits.h"
 #include "instance.h"
 #include "messages.h"
 
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double START_VALUE_TOLERANCE = 1e-9; /* relative: hosts print start values and read them again */
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 

@@ -1,14 +1,11 @@
 #include "instance.h"
 
+#include "event_limits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_LIMIT = 1000, EVENT_ROUNDS = 100 };
-
-/* Evaluations of the equations within one communication step, as in integration.py: some ten seconds for the largest
- * mechanisms. */
-#define EVALUATION_LIMIT 200000
 #define TEXT(number) #number
 #define DIGITS(number) TEXT(number)
 static const char TOO_LONG[] = DIGITS(EVALUATION_LIMIT) " evaluations of the equations were not enough: use a smaller "
@@ -21,9 +18,7 @@ static const double HYSTERESIS = 1e-11;
 /* Violation of the constraints, in units of the tolerance, at which an event is requested from the host. The rates
  * stabilize the constraints anyway; a projection restarts the host's solver, and with a smaller limit results were
  * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
-static const double PROJECTION = 100;
-
-static const double MIN_TOLERANCE = 1e-13; /* that the solver can meet */
+static const double PROJECTION_LIMIT = 100;
 
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
@@ -300,7 +295,7 @@ static int violates_constraints(Instance *self, const double *x, const double *d
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
     for (size_t i = 0; i < model.nx; i++)
-        if (fabs(self->x_dot[i] - x[i]) > PROJECTION * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
+        if (fabs(self->x_dot[i] - x[i]) > PROJECTION_LIMIT * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
     return 0;
 }
 

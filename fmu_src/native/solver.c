@@ -1,6 +1,8 @@
 /* Step-size control, choice of the method, event location. */
 #include "steps.h"
 
+#include "event_limits.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -23,13 +25,10 @@ static const double FIRST_STEP_CHANGE = 0.01;
 static const double FIRST_STEP_DEFAULT = 1e-6;          /* s, where state or slope are below the next limit */
 static const double FIRST_STEP_NEGLIGIBLE_SIZE = 1e-10; /* sum of squares in units of the tolerance */
 
-static const double MIN_STEP = 4 * DBL_EPSILON;   /* relative to the time */
-static const double END_ROUNDING = 1e-9;          /* a step that leaves less than this part of the rest takes it all */
-static const double NEGLIGIBLE_INTERVAL = 1e-3;   /* of EVENT_TIME_TOLERANCE: too short to integrate */
-static const double EVENT_TIME_TOLERANCE = 1e-10; /* s */
+static const double MIN_STEP = 4 * DBL_EPSILON; /* relative to the time */
+static const double END_ROUNDING = 1e-9;        /* a step that leaves less than this part of the rest takes it all */
 enum { MAX_CROSSING_ITERATIONS = 200 };
-enum { BISECTION_PERIOD = 3 };       /* every third iteration of the search for a zero crossing is a bisection */
-enum { EVENT_SAMPLES_PER_STEP = 8 }; /* of the guards, in one step of the size that the error control wants */
+enum { BISECTION_PERIOD = 3 }; /* every third iteration of the search for a zero crossing is a bisection */
 
 enum { STIFF_STEPS_TO_SWITCH = 15 };  /* steps that look stiff before the implicit method takes over */
 enum { NONSTIFF_STEPS_TO_CLEAR = 6 }; /* steps that do not look stiff before the count starts again */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double EXIT_TIMEOUT = 2;                /* s, for a process to exit by itself */
-static const double EXIT_TIMEOUT_AFTER_DEADLINE = 0; /* it has not answered in time */
+static const double EXIT_TIMEOUT = 2; /* s, for a process to exit by itself, unless it has not answered in time */
 
 /* The only global state: FMI has no place for data that the instances of a host share. */
 static struct {
@@ -73,8 +72,8 @@ static void make_utf8(char *text) {
 
 /* The process has ended, or is ended now: its exit report is kept for all its instances. */
 static void record_exit(Child *self, Transfer how) {
-    process_end(self->process, how == TIMED_OUT ? EXIT_TIMEOUT_AFTER_DEADLINE : EXIT_TIMEOUT, self->exit_report,
-                sizeof self->exit_report);
+    const double timeout = how == TIMED_OUT ? 0 : EXIT_TIMEOUT;
+    process_end(self->process, timeout, self->exit_report, sizeof self->exit_report);
     make_utf8(self->exit_report);
     __atomic_store_n(&self->process, NULL, __ATOMIC_RELAXED);
     if (how == TIMED_OUT) strcpy(self->exit_report, "a call has taken longer than the limit, and was given up");
@@ -104,7 +103,7 @@ static void put_string(Buffer *text, const char *words) { put(text, words, strle
 static void put_reason(Buffer *text, char *exit_report) {
     char *end = strrchr(exit_report, '\n');
     if (!end) {
-        put_string(text, "it ended without a word ");
+        put_string(text, "it ended without a message ");
         put_string(text, exit_report);
         return;
     }
@@ -170,8 +169,7 @@ static Child *start(const char *resources, const char *script, const Python *pyt
         if (self) free_child(self);
         self = NULL;
         char exit_report[EXIT_REPORT];
-        process_end(process, state == TIMED_OUT ? EXIT_TIMEOUT_AFTER_DEADLINE : EXIT_TIMEOUT, exit_report,
-                    sizeof exit_report);
+        process_end(process, state == TIMED_OUT ? 0 : EXIT_TIMEOUT, exit_report, sizeof exit_report);
         make_utf8(exit_report);
         if (state == TIMED_OUT)
             put_string(why, "it was not ready in the time that MECHFMU_CALL_TIMEOUT allows");

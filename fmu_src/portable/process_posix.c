@@ -27,15 +27,10 @@
 
 extern char **environ;
 
-enum {
-    CHANNEL = 3,
-    LIFELINE = 4,
-    OUTPUT = 5,
-    FIRST_FREE = 10
-}; /* descriptors in the child; those of the host are larger */
-static const double ALIVE_CHECK_PERIOD = 0.25; /* s, of a process that does not answer */
-static const double SPIN_TIME =
-    500e-6; /* s of polling before a blocking wait: waking up takes longer than most calls */
+enum { CHANNEL = 3, LIFELINE = 4, OUTPUT = 5 }; /* descriptors in the child */
+enum { FIRST_FREE = 10 };                       /* smallest descriptor of the host, so that they do not collide */
+static const double ALIVE_CHECK_PERIOD = 0.25;  /* s, of a process that does not answer */
+static const double SPIN_TIME = 500e-6;         /* s of polling before a wait: waking up takes longer than most calls */
 #if defined MSG_NOSIGNAL
 enum { NO_SIGNAL = MSG_NOSIGNAL };
 #else
@@ -94,6 +89,21 @@ static char **child_environment(int keep_home) {
     return copy;
 }
 
+/* Signals of the child: none blocked, and the default action where the host may have changed it. */
+static void set_signals(posix_spawnattr_t *attributes) {
+    sigset_t none, ordinary;
+    sigemptyset(&none);
+    sigemptyset(&ordinary);
+    sigaddset(&ordinary, SIGINT);
+    sigaddset(&ordinary, SIGTERM);
+    sigaddset(&ordinary, SIGCHLD);
+    sigaddset(&ordinary, SIGIO);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &ordinary);
+    posix_spawnattr_setpgroup(attributes, 0); /* Ctrl-C in the terminal is for the host */
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
 static int spawn(Process *self, const char *python, const char *before, const char *script, int keep_home,
                  const int ends[5]) {
     char host[24], channel[8], lifeline[8], output[8];
@@ -113,7 +123,6 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     arguments[n++] = host;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, ordinary;
     char **variables = child_environment(keep_home);
     if (!variables) return ENOMEM;
     posix_spawn_file_actions_init(&actions);
@@ -122,16 +131,7 @@ static int spawn(Process *self, const char *python, const char *before, const ch
     posix_spawn_file_actions_adddup2(&actions, ends[2], CHANNEL);
     posix_spawn_file_actions_adddup2(&actions, ends[3], LIFELINE);
     posix_spawn_file_actions_adddup2(&actions, ends[4], OUTPUT);
-    sigemptyset(&none);
-    sigemptyset(&ordinary);
-    sigaddset(&ordinary, SIGINT);
-    sigaddset(&ordinary, SIGTERM);
-    sigaddset(&ordinary, SIGCHLD);
-    sigaddset(&ordinary, SIGIO);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    posix_spawnattr_setpgroup(&attributes, 0); /* Ctrl-C in the terminal is for the host */
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    set_signals(&attributes);
     const int error = posix_spawn(&self->pid, python, &actions, &attributes, (char *const *)arguments, variables);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -144,8 +144,8 @@ Process *process_start(const char *python, const char *before, const char *scrip
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1}, reading = -1;
     int error = !self ? ENOMEM : socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe(pipes) ? errno : 0;
     const int nothing = moved(open("/dev/null", O_RDONLY)), appending = moved(unnamed_file(&reading));
-    const int ends[5] = {nothing, appending, moved(sockets[1]), moved(pipes[0]),
-                         moved(reading)}; /* the child's: input, output, CHANNEL, LIFELINE, OUTPUT */
+    /* the child's: input, output, CHANNEL, LIFELINE, OUTPUT */
+    const int ends[5] = {nothing, appending, moved(sockets[1]), moved(pipes[0]), moved(reading)};
     const int ours[2] = {moved(sockets[0]), moved(pipes[1])};
     for (int i = 0; !error && i < 5; i++)
         if (ends[i] < 0 || ours[i % 2] < 0) error = EMFILE;

@@ -50,14 +50,18 @@ static void close_handle(HANDLE handle) {
     if (handle && handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
 }
 
+static HANDLE open_null(DWORD access, SECURITY_ATTRIBUTES *inherited) {
+    return CreateFileW(L"NUL", access, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited, OPEN_EXISTING, 0, NULL);
+}
+
 /* A file for what the process prints: a handle to read and truncate it, and one that only appends, so that what threads
  * print meanwhile goes to the end. */
 static HANDLE unnamed_file(SECURITY_ATTRIBUTES *inherited, HANDLE *append) {
     enum { SHARED = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
     if (GetTempPathW(MAX_PATH, folder) && GetTempFileNameW(folder, L"fmu", 0, name)) {
-        const DWORD kind = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE,
-                    appending = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+        const DWORD kind = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE;
+        const DWORD appending = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
         const HANDLE file =
             CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARED, inherited, CREATE_ALWAYS, kind, NULL);
         *append = file != INVALID_HANDLE_VALUE ? CreateFileW(name, appending, SHARED, inherited, OPEN_EXISTING, 0, NULL)
@@ -65,10 +69,8 @@ static HANDLE unnamed_file(SECURITY_ATTRIBUTES *inherited, HANDLE *append) {
         if (*append != INVALID_HANDLE_VALUE) return file;
         close_handle(file);
     }
-    *append = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited,
-                          OPEN_EXISTING, 0, NULL);
-    return CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, inherited,
-                       OPEN_EXISTING, 0, NULL);
+    *append = open_null(GENERIC_READ | GENERIC_WRITE, inherited);
+    return open_null(GENERIC_READ | GENERIC_WRITE, inherited);
 }
 
 /* A pipe whose end here can wait with a deadline, unlike those of CreatePipe. */
@@ -111,6 +113,21 @@ static HANDLE closing_job(void) {
     return job;
 }
 
+/* Creates the process suspended, so that it is in the job before it runs. */
+static DWORD create_process(Process *self, wchar_t *program, wchar_t *command, wchar_t *variables,
+                            STARTUPINFOEXW *start) {
+    const DWORD flags = CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_SUSPENDED;
+    PROCESS_INFORMATION started;
+    if (!CreateProcessW(program, command, NULL, NULL, TRUE, flags, variables, NULL, &start->StartupInfo, &started))
+        return GetLastError();
+    self->process = started.hProcess;
+    self->job = closing_job();
+    if (self->job) AssignProcessToJobObject(self->job, started.hProcess);
+    ResumeThread(started.hThread);
+    CloseHandle(started.hThread);
+    return 0;
+}
+
 static DWORD spawn(Process *self, const char *python, const char *before, const char *script, int keep_home, HANDLE in,
                    HANDLE out, HANDLE none, HANDLE append) {
     const size_t room = strlen(python) + strlen(script) + (before ? strlen(before) : 0) + 120;
@@ -122,7 +139,6 @@ static DWORD spawn(Process *self, const char *python, const char *before, const 
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(NULL, 1, 0, &size);
     STARTUPINFOEXW start;
-    PROCESS_INFORMATION started;
     memset(&start, 0, sizeof start);
     start.StartupInfo.cb = sizeof start;
     start.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
@@ -135,18 +151,7 @@ static DWORD spawn(Process *self, const char *python, const char *before, const 
         InitializeProcThreadAttributeList(start.lpAttributeList, 1, 0, &size)) {
         UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited,
                                   sizeof inherited, NULL, NULL);
-        const DWORD flags =
-            CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_SUSPENDED;
-        if (CreateProcessW(program, command, NULL, NULL, TRUE, flags, variables, NULL, &start.StartupInfo, &started)) {
-            error = 0;
-            self->process = started.hProcess;
-            self->job = closing_job();
-            if (self->job) AssignProcessToJobObject(self->job, started.hProcess);
-            ResumeThread(started.hThread);
-            CloseHandle(started.hThread);
-        } else {
-            error = GetLastError();
-        }
+        error = create_process(self, program, command, variables, &start);
         DeleteProcThreadAttributeList(start.lpAttributeList);
     }
     free(start.lpAttributeList);
@@ -166,8 +171,7 @@ Process *process_start(const char *python, const char *before, const char *scrip
         open_pipe(&self->to, PIPE_ACCESS_OUTBOUND, &in, GENERIC_READ, &inherited) &&
         open_pipe(&self->from, PIPE_ACCESS_INBOUND, &out, GENERIC_WRITE, &inherited)) {
         self->output = unnamed_file(&inherited, &append);
-        const HANDLE none =
-            CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
+        const HANDLE none = open_null(GENERIC_READ, &inherited);
         error = spawn(self, python, before, script, keep_home, in, out, none, append);
         close_handle(none);
         SetHandleInformation(self->output, HANDLE_FLAG_INHERIT, 0);

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
+from helpers import needs
 from helpers.tolerances import ARITHMETIC
 from mechfmu import LinkChain
-from mechfmu.analysis.learning import FmuEnv
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
+
+needs.package("gymnasium", whole_file=True)
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+from mechfmu.analysis.learning import FmuEnv  # noqa: E402
 
 ACTIONS = {"joint[1].torque": (-20.0, 20.0), "joint[2].torque": (-5.0, 5.0)}
 SEEN = ["joint[1].angle", "joint[2].angle", "joint[1].rate", "joint[2].rate"]

@@ -1,4 +1,4 @@
-"""Whatever an FMU is or does, the check goes on, and nothing is left behind."""
+"""Whatever an FMU contains or does, the check completes, and no files are left behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mechfmu.check import description
 from mechfmu.check.checker import RULES, CannotCheck, Options, Report, check_fmu
 from mechfmu.check.dynamic import child
 from mechfmu.check.isolation import Limits
-from mechfmu.check.outline import host_platform
+from mechfmu.check.model_data import host_platform
 from mechfmu.check.report.as_junit import to_junit
 from mechfmu.check.report.as_text import print_report
 
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go during a test; the test may look for what is left there."""
+    """The folder of temporary files during a test, where the test can look for files left behind."""
     place = tmp_path / "temporary"
     place.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(place))
@@ -69,14 +69,14 @@ def test_a_hang_costs_its_time_limit_once(folder: Path, private: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
 def test_memory_is_limited(folder: Path) -> None:
-    """An FMU that takes all memory it can get gets no more than the limit, and the check goes on."""
+    """An FMU that allocates all memory it can get does not exceed the limit, and the check completes."""
     greedy = Defect("D5", "memory", "all memory", "step-memory", kinds="CoSimulation")
     report = check_fmu(write_fmu(folder, greedy), Options(only=("D5",), limits=Limits(20.0, memory=2_000_000_000)))
     assert not report.bugs and all(f.rule == "D5" for f in report.counted)
 
 
-def test_the_fmu_s_process_knows_nothing_of_us() -> None:
-    """FMUs that bring Python along share the interpreter of the process: no module of ours, nor NumPy, may be there before them."""
+def test_the_fmu_s_process_has_no_modules_of_ours() -> None:
+    """FMUs with Python code share the interpreter of the process, which must not have loaded our modules or NumPy."""
     code = f"""
 import importlib, importlib.util, sys
 spec = importlib.util.spec_from_file_location("child", {child.__file__!r})
@@ -104,12 +104,12 @@ def test_without_a_binary_for_this_platform_only_the_file_is_checked(folder: Pat
     )
     assert not any(r.skipped for r in report.results if r.rule.id.startswith("S"))
     assert report.exit_status == 0 and replace(report, options=Options(strict=True)).exit_status == 2
-    said = Console(file=io.StringIO(), width=200)
-    print_report(report, said)
-    assert f"clean as a file, but the binary was not run: {report.static_only}" in said.file.getvalue()  # type: ignore[attr-defined]
+    output = io.StringIO()
+    print_report(report, Console(file=output, width=200))
+    assert f"clean as a file, but the binary was not run: {report.static_only}" in output.getvalue()
 
 
-# --- hostile files ------------------------------------------------------------------------------------------------------------
+# --- hostile files ----------------------------------------------------------------------------------------------------
 
 
 def check_bytes(tmp_path: Path, data: bytes) -> Report:
@@ -121,22 +121,22 @@ def check_bytes(tmp_path: Path, data: bytes) -> Report:
 @pytest.mark.parametrize(
     "data", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)], ids=["empty", "text", "header", "no-entries"]
 )
-def test_what_is_no_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_a_finding(data: bytes, tmp_path: Path) -> None:
     report = check_bytes(tmp_path, data)
     assert caught(report) == {"S1"} and report.exit_status == 1
-    assert all(r.skipped for r in report.results[1:]), "what was not looked at has not passed"
+    assert all(r.skipped for r in report.results[1:]), "a rule that examined nothing has not passed"
 
 
 @pytest.mark.parametrize(
     "xml, findings, examined, reason",
     [
         (b"<fmiModelDescription", {"S1", "S2"}, 2, "cannot be read"),
-        (b"<html/>", {"S1", "S2", "S3"}, 3, "is no model description"),
+        (b"<html/>", {"S1", "S2", "S3"}, 3, "is not a model description"),
         (b'<fmiModelDescription fmiVersion="3.0"/>', {"S1", "S2", "S3"}, 3, "FMI 3.0"),
     ],
     ids=["broken", "foreign", "another version"],
 )
-def test_rules_that_found_nothing_to_look_at_are_not_run(
+def test_rules_with_nothing_to_examine_are_not_run(
     xml: bytes, findings: set[str], examined: int, reason: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "some.fmu"
@@ -149,9 +149,9 @@ def test_rules_that_found_nothing_to_look_at_are_not_run(
     assert [case.find("skipped") is not None for case in cases] == [False] * examined + [True] * (len(RULES) - examined)
 
 
-def test_a_size_that_lies_does_not_help_a_bomb(folder: Path, tmp_path: Path) -> None:
+def test_a_zip_bomb_with_a_wrong_declared_size_is_found(folder: Path, tmp_path: Path) -> None:
     """The declared size of the unpacked file is set to 10 bytes."""
-    file = tmp_path / "liar.fmu"
+    file = tmp_path / "bomb.fmu"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", XML)
         archive.writestr("resources/zeros.bin", bytes(30_000_000))
@@ -203,15 +203,11 @@ def test_a_file_that_is_not_there_cannot_be_checked(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 def test_an_interrupted_check_leaves_nothing(folder: Path, private: Path) -> None:
-    """Killed politely while an FMU hangs."""
+    """SIGTERM while an FMU hangs."""
     file = write_fmu(folder, defect("D5", "hang"))
     code = "from mechfmu.cli import entry; entry()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "check", str(file), "--timeout", "4"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", code, "check", str(file), "--timeout", "4"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while not any(private.glob("mechfmu_check_*/scratch/job_*/trace")):
         assert process.poll() is None
         time.sleep(0.05)

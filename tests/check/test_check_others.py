@@ -1,4 +1,4 @@
-"""FMUs that other tools make: what is found is right, also where FMPy's validation finds nothing."""
+"""FMUs of other tools: the findings are right, also where FMPy's validation finds nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fmpy.validation import validate_fmu
 from pythonfmu.builder import FmuBuilder
 from pythonfmu.tests import slaves
 
-from helpers.check_helpers import caught, check_defect, told
+from helpers.check_helpers import caught, check_defect, findings_text
 from helpers.check_zoo import CLEAN, DEFECTS, write_fmu
 from mechfmu.check.checker import Options, check_fmu
 
@@ -44,11 +44,11 @@ def pythonfmu(slave: str, folder: Path) -> Path:
     ],
 )
 def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str], tmp_path: Path) -> None:
-    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are missing: all that the notes on pythonfmu say."""
+    """The date ends in +00:00, Integers and Strings are continuous, initial unknowns are missing."""
     file = pythonfmu(slave, tmp_path)
     report = check_fmu(file, Options(only=("S",)))
     found = {r: [f for f in report.counted if f.rule == r] for r in caught(report)}
-    assert caught(report) <= rules and "S3" in found, told(report)
+    assert caught(report) <= rules and "S3" in found, findings_text(report)
     assert "+00:00" in found["S3"][0].problem
     for f in found.get("S6", []):
         assert "continuous" in f.problem
@@ -57,12 +57,13 @@ def test_static_findings_in_pythonfmu_s_own_examples(slave: str, rules: set[str]
 
 
 def test_where_fmpy_and_we_disagree_about_pythonfmu(tmp_path: Path) -> None:
-    """FMPy finds the continuous Integers and the missing initial unknowns, too, but not the date, and nothing that needs the binary."""
+    """FMPy also finds the continuous Integers and the missing initial unknowns, but not the date, and nothing that
+    needs the binary."""
     file = pythonfmu("pythonslave", tmp_path)
     theirs = "\n".join(validate_fmu(str(file)))
     assert "continuous" in theirs and "InitialUnknowns" in theirs and "generationDateAndTime" not in theirs
     report = check_fmu(file, Options(only=("S", "D5")))
-    assert caught(report) == {"S3", "S6", "S10", "D5"}, told(report)
+    assert caught(report) == {"S3", "S6", "S10", "D5"}, findings_text(report)
     assert any("step of size -0.01" in f.problem for f in report.counted)
 
 
@@ -73,38 +74,51 @@ def test_a_slave_that_raises_is_found_by_the_rule_about_steps(tmp_path: Path) ->
     assert all(r.skipped for r in report.results if r.rule.id in ("D4", "D7", "D9"))
 
 
+def outer_variable(v: ModelVariable) -> ModelVariable:
+    """The variable of a container that stands for an inner one."""
+    initial = None if v.causality == "input" else v.initial
+    attributes = dict(type=v.type, name=v.name, causality=v.causality, variability=v.variability, start=v.start)
+    return ModelVariable(valueReference=0, initial=initial, **attributes)
+
+
 def test_fmpy_s_own_container(tmp_path: Path) -> None:
     """FMPy writes canHandleMultipleSetPerTimeInstant to every variable of a Co-Simulation FMU, and validates it."""
     inner = write_fmu(tmp_path, CLEAN["both"])
     description = read_model_description(str(inner))
     chosen = {v.name: v for v in description.modelVariables if v.name in ("u", "x", "k")}
-    outer = [ModelVariable(type=v.type, name=n, valueReference=0, causality=v.causality, variability=v.variability,
-                           initial=None if v.causality == "input" else v.initial, start=v.start) for n, v in chosen.items()]  # fmt: skip
+    outer = [outer_variable(v) for v in chosen.values()]
     outputs = [v for v in outer if v.causality == "output"]
-    whole = ModelDescription(
-        fmiVersion="2.0", modelName="Container", instantiationToken="{container}", modelVariables=outer, outputs=[Unknown(variable=v) for v in outputs],
-        initialUnknowns=[Unknown(variable=v) for v in outputs], defaultExperiment=DefaultExperiment(startTime="0", stopTime="2", stepSize="0.01"),
-    )  # fmt: skip
-    whole.coSimulation = CoSimulation(modelIdentifier="container_fmu", fixedInternalStepSize=0.01)
+    container = ModelDescription(
+        fmiVersion="2.0",
+        modelName="Container",
+        instantiationToken="{container}",
+        modelVariables=outer,
+        outputs=[Unknown(variable=v) for v in outputs],
+        initialUnknowns=[Unknown(variable=v) for v in outputs],
+        defaultExperiment=DefaultExperiment(startTime="0", stopTime="2", stepSize="0.01"),
+    )
+    container.coSimulation = CoSimulation(modelIdentifier="container_fmu", fixedInternalStepSize=0.01)
     component = Component(name="inner", filename=inner, modelDescription=description)
+    mappings = {v: [(component, chosen[v.name])] for v in outer}
     configuration = Configuration(
         parallelDoStep=False,
-        modelDescription=whole,
+        modelDescription=container,
         components=[component],
         connections=[],
-        variableMappings={v: [(component, chosen[v.name])] for v in outer},
+        variableMappings=mappings,
     )
     file = tmp_path / "Container.fmu"
     create_container_fmu(configuration, Path(tempfile.mkdtemp(dir=tmp_path)), file)
     assert validate_fmu(str(file)) == []
     report = check_fmu(file, Options(only=("S", "D1")))
-    assert caught(report) == {"S12"}, told(report)
+    assert caught(report) == {"S12"}, findings_text(report)
     assert {f.where for f in report.counted} == {'variable "u"', 'variable "x"', 'variable "k"'}
 
 
 FMPY_FINDS_NOTHING = {
-    ("S1", "no-binary"), ("S1", "no-index"), ("S3", "identifier"), ("S3", "date"), ("S4", "unit"), ("S4", "category"), ("S7", "limit"), ("S8", "factor"),
-    ("S9", "settable"), ("S11", "stop"), ("S11", "step"), ("S12", "reinit"), ("S13", "missing"),
+    ("S1", "no-binary"), ("S1", "no-index"), ("S3", "identifier"), ("S3", "date"), ("S4", "unit"), ("S4", "category"),
+    ("S7", "limit"), ("S8", "factor"), ("S9", "settable"), ("S11", "stop"), ("S11", "step"), ("S12", "reinit"),
+    ("S13", "missing"),
 }  # fmt: skip
 
 
@@ -112,6 +126,6 @@ FMPY_FINDS_NOTHING = {
     "defect", [d for d in DEFECTS if (d.rule, d.name) in FMPY_FINDS_NOTHING], ids=lambda d: f"{d.rule}-{d.name}"
 )
 def test_what_fmpy_misses(defect, tmp_path: Path) -> None:
-    """The documentation says that FMPy's validation misses these; when it learns to find one, the documentation must learn it, too."""
+    """docs/check.md lists these as not found by FMPy's validation; if FMPy finds one, the page must change."""
     assert caught(check_defect(tmp_path, defect, only=("S",))) == {defect.rule}
     assert validate_fmu(str(write_fmu(tmp_path, defect))) == []

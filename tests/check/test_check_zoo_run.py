@@ -1,4 +1,4 @@
-"""The rules about steps, states of the FMU, equations and results (D5-D12) catch what breaks them, and no other rule does; clean FMUs pass."""
+"""Rules D5-D12 (steps, FMU states, equations, results): each catches its defects and no others; clean FMUs pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.check_helpers import caught, check_defect, told
+from helpers.check_helpers import caught, check_defect, findings_text
 from helpers.check_zoo import CLEAN, DEFECTS, Defect
 
 LATE = [d for d in DEFECTS if d.rule in {f"D{i}" for i in range(5, 13)}]
@@ -20,13 +20,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("defect", LATE, ids=lambda d: f"{d.rule}-{d.name}")
 def test_a_defect_is_caught_by_its_rule_alone(defect: Defect, folder: Path) -> None:
     report = check_defect(folder, defect)
-    assert caught(report) == {defect.rule}, told(report)
+    assert caught(report) == {defect.rule}, findings_text(report)
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_clean_fmu_gives_no_alarm(name: str, folder: Path) -> None:
+def test_a_clean_fmu_gives_no_findings(name: str, folder: Path) -> None:
     report = check_defect(folder, CLEAN[name])
-    assert caught(report) == set(), told(report)
+    assert caught(report) == set(), findings_text(report)
     skipped = {r.rule.id for r in report.results if r.skipped}
     expected = {"D12"} if name != "reference" else set()
     expected |= {"model-exchange": {"D5", "D11"}, "no-abilities": {"D6", "D10"}}.get(name, set())

@@ -18,9 +18,10 @@ from helpers.command_line import done, mechfmu
 from helpers.description import Description
 from helpers.tolerances import CLOSED_FORM, COMMUNICATION_STEP, IMPORTERS, TIGHT, TIGHTEST
 from mechfmu import LinkChain, __version__
-from mechfmu.cli import _tell_written_or_show, main
-from mechfmu.cli.progress import Lines
-from mechfmu.cli.variable_list import Variable, variable_lines
+from mechfmu.cli import main
+from mechfmu.cli.progress import ProgressLines
+from mechfmu.cli.result_files import print_final_values
+from mechfmu.cli.variable_list import VariableLine, variable_lines
 from mechfmu.mechanisms import find, names
 from mechfmu.simulation.result import DisplayUnit
 
@@ -53,7 +54,7 @@ def test_list(tmp_path: Path) -> None:
 
 
 def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechfmu.cli.OUT.width", 80)
+    monkeypatch.setattr("mechfmu.cli.terminal.OUT.width", 80)
     assert main(["list"]) == 0
     text = capsys.readouterr().out
     assert all("|".join(o.choices) in text for key in names() for o in find(key).option_list)
@@ -73,7 +74,7 @@ def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeyp
 def test_lists_of_variables_fit_80_columns_and_pipes_and_cut_no_word(key: str) -> None:
     table = find(key)().table
     rows = [
-        Variable(s.name, s.role, s.unit, f"{s.start:g}", s.description)
+        VariableLine(s.name, s.role, s.unit, f"{s.start:g}", s.description)
         for s in table.of("parameter", "input", "state", "output")
     ]
     narrow, piped = variable_lines(rows, 80), variable_lines(rows, None)
@@ -88,9 +89,9 @@ def test_lists_of_variables_fit_80_columns_and_pipes_and_cut_no_word(key: str) -
 
 
 def test_a_pipe_gets_a_line_for_every_tenth_of_long_work() -> None:
-    """The first half takes no time and gets no line, the second half takes its time; the end has a line of its own elsewhere."""
+    """The first half takes no time and prints no line; the second half is slow; the end is reported elsewhere."""
     now, told = [0.0], list[str]()
-    lines = Lines(told.append, "LinkChain", 20.0, "s", every=20.0, clock=lambda: now[0])
+    lines = ProgressLines(told.append, "LinkChain", 20.0, "s", interval=20.0, clock=lambda: now[0])
     for step in range(1, 201):
         now[0] += step > 100
         lines(0.1 * step)
@@ -102,7 +103,7 @@ def test_a_table_in_a_pipe_is_as_wide_as_its_names(capsys: pytest.CaptureFixture
     result = replace(
         LinkChain(links=1).simulate(stop=0.1), signals={name: np.ones(11)}, shown={name: DisplayUnit("deg")}
     )
-    _tell_written_or_show(result)
+    print_final_values(result)
     (row,) = (line for line in capsys.readouterr().out.splitlines() if "system" in line)
     assert name in row and "deg" in row and not row.endswith(" ")
 
@@ -144,7 +145,7 @@ def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["list", str(fmu(links=2)), "--option", "links=3"]) == 2
     (tmp_path / "text.fmu").write_text("hello")
     assert main(["list", str(tmp_path / "text.fmu")]) == 2
-    assert "is no FMU" in capsys.readouterr().err
+    assert "is not an FMU" in capsys.readouterr().err
 
 
 def test_build(kind: str, tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_simulate_writes_a_table_that_numpy_reads(fmu: Build, tmp_path: Path) ->
 
 
 def test_simulate_with_inputs_from_a_table(fmu: Build, tmp_path: Path) -> None:
-    """Against the library with the same inputs: a linear torque between the samples of the table, sampled at every step."""
+    """Against the library with the same inputs: a torque interpolated linearly in the table, sampled at every step."""
     rows = ["time,joint[1].torque,tip.force_y", "0,0,0", "0.2,4,-1", "0.5,-2,3"]
     (tmp_path / "inputs.csv").write_text("\n".join(rows) + "\n")
     text = done(
@@ -285,10 +286,8 @@ def test_a_run_says_nothing_on_standard_error(fmu: Build, tmp_path: Path) -> Non
 def test_warnings_of_the_fmu_are_passed_on(fmu: Build, tmp_path: Path) -> None:
     result = mechfmu("simulate", fmu(links=2), "--stop", 0.1, "--set", "energy.input=5", folder=tmp_path)
     assert result.returncode == 0
-    assert (
-        result.stderr
-        == "mechfmu simulate: warning: energy.input = 5 has no effect: its start follows from the parameters and is 0 J\n"
-    )
+    reason = "energy.input = 5 has no effect: its start follows from the parameters and is 0 J"
+    assert result.stderr == f"mechfmu simulate: warning: {reason}\n"
 
 
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A user's mistake on the command line: exit status 2, one line that names the problem, no traceback, nothing written."""
+"""Invalid input on the command line: exit status 2, one line that names the problem, no traceback, no files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUILD = {
     "folder below a file": (["link_chain", "-o", "file/out"], ("file/out", "cannot write")),
     "folders that are not there": (
         ["link_chain", "-o", "folde/a/b"],
-        ("there is no folder folde (only the last level of a path is made); did you mean folder?",),
+        ("there is no folder folde (only the last level of a path is created); did you mean folder?",),
     ),
     "another quantity": (
         ["link_chain", "--start", "joint[1].angle_start=5mm"],

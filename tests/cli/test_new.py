@@ -14,7 +14,7 @@ from helpers.command_line import done, refused
 from helpers.paths import ROOT
 from mechfmu.mechanisms import add_folder
 from mechfmu.model import UserError
-from mechfmu.simulation.simulate import pace
+from mechfmu.simulation.time_grid import pace
 
 
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     (
-        (("new", "Heavy"), ("small letters",)),
-        (("new", "2fast"), ("small letters",)),
-        (("new", "a-b"), ("small letters",)),
+        (("new", "Heavy"), ("lower-case letters",)),
+        (("new", "2fast"), ("lower-case letters",)),
+        (("new", "a-b"), ("lower-case letters",)),
         (("new", "numpy"), ("means something else in Python",)),
         (("new", "class"), ("means something else in Python",)),
         (("new", "link_chain"), ("there is a mechanism link_chain already",)),

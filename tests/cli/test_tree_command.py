@@ -10,8 +10,14 @@ import pytest
 from mechfmu.cli import main
 
 URDF = """<robot name="two_links">
- <link name="foot"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
- <link name="leg"><inertial><origin xyz="0 0 0.2"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ <link name="foot">
+  <inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+ </link>
+ <link name="leg">
+  <inertial>
+   <origin xyz="0 0 0.2"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+  </inertial>
+ </link>
  <joint name="knee" type="revolute"><parent link="foot"/><child link="leg"/><axis xyz="0 1 0"/>
   <limit lower="-1" upper="1" effort="10" velocity="5"/><dynamics damping="0.3"/></joint>
 </robot>"""
@@ -118,7 +124,7 @@ def test_a_toml_file(tmp_path: Path) -> None:
 
 
 def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechfmu.cli.OUT.width", 200)
+    monkeypatch.setattr("mechfmu.cli.terminal.OUT.width", 200)
     assert main(["list", str(urdf)]) == 0
     said = capsys.readouterr().out
     assert "two_links: base" in said
@@ -168,7 +174,7 @@ def test_a_joint_with_a_name_of_the_fmu_is_refused(tmp_path: Path, capsys: pytes
     assert not (tmp_path / "out").exists()
 
 
-# --- names of files ---------------------------------------------------------------------------------------------------------
+# --- names of files ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name, text", (("robot.URDF", URDF), ("Robot.Toml", TOML)))

@@ -1,4 +1,4 @@
-"""The generated C: every operation, loops against straight-line code and against CasADi, and thousands of made-up programs."""
+"""The generated C: every operation, loops against straight-line code and CasADi, hundreds of random programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def loops_in(code: Code) -> int:
     return code.text.count("for (int j")
 
 
-# --- every operation --------------------------------------------------------------------------------------------------------
+# --- every operation --------------------------------------------------------------------------------------------------
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-300, np.inf, -np.inf])
 NAMES = {getattr(casadi, f"OP_{name}"): name for name in {**UNARY, **BINARY}}
@@ -89,9 +89,8 @@ def test_tanh_is_not_computed_where_its_only_factor_is_zero(tmp_path: Path) -> N
     out = casadi.vertcat(p[0] * t[0], t[0] * p[0] + 1, p[1] * t[1], p[2] * t[1], t[2] * x[3], p[1] * t[3] + t[3])
     graph = casadi.Function("f", [x, p], [out], ["x", "p"], ["out"])
     code = c_function(graph, "f")
-    assert code.text.count("!= 0 ? tanh(") == 2, (
-        "p[0] before t[0], x[3] before t[2]; the others have two factors, or none"
-    )
+    # p[0] is the factor of t[0] and x[3] of t[2]; the others have two factors or none
+    assert code.text.count("!= 0 ? tanh(") == 2
     library = compiled([code], tmp_path)
     for point in (np.array([0.3, -2.0, 0.5, 0.7]), np.array([30.0, 0.1, 0.5, 0.0])):
         for factors in (np.array([0.0, 2.0, 0.0]), np.array([1.5, 0.0, -3.0])):
@@ -105,7 +104,7 @@ def test_an_unknown_operation_is_an_error_that_names_the_function() -> None:
         c_function(casadi.Function("weird", [x], [casadi.erfinv(x)]), "weird")
 
 
-# --- chains: loops against straight lines -----------------------------------------------------------------------------------
+# --- chains: loops against straight lines -----------------------------------------------------------------------------
 
 
 def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
@@ -117,7 +116,8 @@ def graphs_of(chain: LinkChain) -> dict[str, casadi.Function]:
 def test_loops_compute_what_the_equations_say(
     n: int, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rates, outputs and tangents as loops, against CasADi's evaluation of the graph line by line; for the shortest also against straight C."""
+    """Rates, outputs and tangents as loops, against CasADi's evaluation; for the shortest chain also against C without
+    loops."""
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     graphs = graphs_of(LinkChain(links=n, base=base))
     functions = ("rates", "outputs", "tangent")
@@ -141,7 +141,7 @@ def test_loops_compute_what_the_equations_say(
 
 
 def test_the_code_of_a_long_chain_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is what the loops are for."""
+    """The purpose of the loops."""
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     sizes = {}
     for n in (50, 100):
@@ -158,15 +158,13 @@ def test_a_very_long_chain(base: str, tmp_path: Path) -> None:
     codes = {name: c_function(graphs[name], name) for name in ("rates", "outputs")}
     library = compiled(list(codes.values()), tmp_path, "-O2")
     point = [np.zeros(1), case.x, np.zeros(0), case.u, case.p]
-    for name, wanted in (
-        ("rates", case.chain.rates(*case.arguments)),
-        ("outputs", case.chain.outputs(*case.arguments)),
-    ):
+    for name in ("rates", "outputs"):
+        wanted = getattr(case.chain, name)(*case.arguments)
         (found,) = call(library, codes[name], point, [wanted.size])
         assert off_by(found, wanted) < TANGENT
 
 
-# --- made-up graphs, recorded by CasADi -------------------------------------------------------------------------------------
+# --- random graphs, recorded by CasADi -------------------------------------------------------------------------------
 
 BINARY_OPS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda a, b: a + b,
@@ -180,7 +178,7 @@ UNARY_OPS: tuple[Callable[[Any], Any], ...] = (casadi.sin, casadi.tanh, lambda a
 
 
 def random_graph(seed: int) -> casadi.Function:
-    """Stretches of equal bodies over arrays, as mechanisms have them: forwards, backwards, with carried values, lags, strides, shared scalars."""
+    """Repetitions over arrays as in mechanisms: forwards, backwards, carried values, lags, strides, shared scalars."""
     random = np.random.default_rng(seed)
     n = int(random.integers(3, 40))
     a, b, c = casadi.SX.sym("a", 3 * n + 4), casadi.SX.sym("b", 3 * n + 4), casadi.SX.sym("c", 4)
@@ -210,18 +208,12 @@ def random_graph(seed: int) -> casadi.Function:
                 array = arrays[which]
                 position = offset + stride * j
                 position = len(array) - 1 - position if backwards else position
-                other = (
-                    array[position % len(array)]
-                    if kind < 4
-                    else shared[offset]
-                    if kind == 4
-                    else casadi.SX(0.25 * (offset + 1))
-                )
-                value = (
-                    UNARY_OPS[op % len(UNARY_OPS)](BINARY_OPS[op](value, other))
-                    if op % 2
-                    else BINARY_OPS[op](casadi.sin(value), other)
-                )
+                constant = shared[offset] if kind == 4 else casadi.SX(0.25 * (offset + 1))
+                other = array[position % len(array)] if kind < 4 else constant
+                if op % 2:
+                    value = UNARY_OPS[op % len(UNARY_OPS)](BINARY_OPS[op](value, other))
+                else:
+                    value = BINARY_OPS[op](casadi.sin(value), other)
             carried.append(value)
             made.append(value)
         arrays.append(made)
@@ -234,7 +226,7 @@ def random_graph(seed: int) -> casadi.Function:
 
 
 @pytest.mark.parametrize("batch", range(2))
-def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = [random_graph(1000 * batch + i) for i in range(120)]
     codes = []
     for i, graph in enumerate(graphs):
@@ -242,7 +234,7 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(work_array, "MAX_BLOCK_LENGTH", (7, 40, 2000)[i % 3])
         monkeypatch.setattr(loops, "MIN_ITERATIONS", (3, 3, 8)[i % 3])
         codes.append(c_function(graph, graph.name()))
-    assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops, or nothing is proved"
+    assert sum(loops_in(code) for code in codes) > 2 * len(codes), "most of them have loops"
     library = compiled(codes, tmp_path)
     random = np.random.default_rng(batch)
     for graph, code in zip(graphs, codes, strict=True):
@@ -252,7 +244,7 @@ def test_made_up_graphs_against_casadi(batch: int, tmp_path: Path, monkeypatch: 
         assert np.abs(found - wanted).max() < LOOPS * max(1.0, np.abs(wanted).max()), graph.name()
 
 
-# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+# --- random programs, instruction by instruction ---------------------------------------------------------------------
 
 
 def random_program(seed: int) -> tuple[Program, int]:
@@ -272,10 +264,10 @@ def random_program(seed: int) -> tuple[Program, int]:
 
 
 @pytest.mark.parametrize("batch", range(2))
-def test_made_up_programs_instruction_by_instruction(
+def test_random_programs_instruction_by_instruction(
     batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Values carried over several iterations, read backwards, read across loops of other periods, written backwards: whatever the writer thinks of."""
+    """Values carried over several iterations, read backwards, read across loops of other periods, written backwards."""
     monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs = [random_program(5000 * batch + i) for i in range(150)]

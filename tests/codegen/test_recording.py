@@ -1,4 +1,4 @@
-"""The tracer records NumPy code as it is, or refuses: the traps that leave NaN behind must not pass silently."""
+"""NumPy code is recorded without changes, or is an error: code that would leave NaN behind is not accepted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class HasNaN(Small):
 
 
 @pytest.fixture(autouse=True)
-def casadi_as_it_was():
+def restored_numpy_mode():
     before = casadi.GlobalOptions.getNumpyMode()
     yield
     casadi.GlobalOptions.setNumpyMode(before)
@@ -83,10 +83,10 @@ def test_good_code_is_recorded() -> None:
         (Decides, r"if x\[0\] > 1"),
     ),
 )
-def test_what_would_leave_nan_behind_is_refused_and_its_line_is_named(bad: type[Small], line: str) -> None:
-    with pytest.raises(ModelError, match=r"test_recording\.py:\d+: ") as refused:
+def test_code_that_would_leave_nan_behind_is_an_error_that_names_its_line(bad: type[Small], line: str) -> None:
+    with pytest.raises(ModelError, match=r"test_recording\.py:\d+: ") as error:
         engine("casadi", bad())
-    number = int(str(refused.value).split(":")[1])
+    number = int(str(error.value).split(":")[1])
     assert re.search(line, Path(__file__).read_text(encoding="utf-8").splitlines()[number - 1])
 
 
@@ -106,7 +106,7 @@ def test_events_need_names_of_their_own_a_guard_each_and_notes_that_belong_to_th
 @pytest.mark.parametrize("before", (0, 1))
 @pytest.mark.parametrize("mechanism", (Small, UsesMath))
 def test_numpy_mode_is_put_back(before: int, mechanism: type[Small]) -> None:
-    """The switch is process-wide and the host may use CasADi itself; also after a refusal."""
+    """The switch is process-wide and the host may use CasADi itself; also after an error."""
     casadi.GlobalOptions.setNumpyMode(before)
     never_recorded = type("Fresh", (mechanism,), {})
     try:

@@ -26,7 +26,7 @@ def calls_in(code: Code) -> int:
     return len(re.findall(r"_i\[\d+\], \w+_c\[\d+\]\);", code.text))
 
 
-# --- made-up programs, instruction by instruction ---------------------------------------------------------------------------
+# --- random programs, instruction by instruction ---------------------------------------------------------------------
 
 
 class Bodies(Writer):
@@ -39,13 +39,10 @@ class Bodies(Writer):
             kind, number = [], []
             for own, outer in zip(inner[q], kinds[q], strict=True):
                 chosen = VALUE if own is not None else outer if outer != VALUE or made else INPUT
-                place = (
-                    first + own
-                    if own is not None
-                    else int(random.choice(made))
-                    if chosen == VALUE
-                    else int(random.integers(0, self.size))
-                )
+                if own is not None:
+                    place = first + own
+                else:
+                    place = int(random.choice(made) if chosen == VALUE else random.integers(0, self.size))
                 kind.append(chosen + int(random.integers(0, 3)) if chosen == CONSTANT else chosen)
                 number.append(0 if chosen == CONSTANT else place)
             if code >= OUTPUT:
@@ -66,11 +63,9 @@ class Bodies(Writer):
             [int(random.choice(values[q])) if values[q] and random.random() < 0.5 else None for _ in range(2)]
             for q in range(length)
         ]
-        return (
-            body,
-            inner,
-            [[int(random.choice([VALUE, VALUE, INPUT, INPUT + 1, CONSTANT])) for _ in range(2)] for _ in range(length)],
-        )
+        operands = (VALUE, VALUE, INPUT, INPUT + 1, CONSTANT)
+        kinds = [[int(random.choice(operands)) for _ in range(2)] for _ in range(length)]
+        return body, inner, kinds
 
 
 def random_program(seed: int) -> tuple[Program, int]:
@@ -86,7 +81,7 @@ def random_program(seed: int) -> tuple[Program, int]:
     return program, writer.written
 
 
-def test_made_up_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Program, "of", staticmethod(lambda program, boundary_count: program))
     monkeypatch.setattr(work_array, "LOOPS_FROM", 0)
     programs, codes = [random_program(seed) for seed in range(150)], []
@@ -111,17 +106,12 @@ def test_repeated_blocks_are_found_where_they_are(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(repeated_blocks, "MIN_LENGTH", 3)
     operation = np.array([1, 2, 3] * 2 + [1, 2, 4] + [1, 2, 3] * 2)
     kind = np.tile([[5, -1], [0, 5], [0, 0]], (5, 1))
-    number = np.array(
-        [
-            row
-            for first in (0, 3, 6, 9, 12)
-            for row in ([first, 0], [first, 7], [first, first + (1 if first < 12 else 0)])
-        ]
-    )
+    rows = [([first, 0], [first, 7], [first, first + (first < 12)]) for first in (0, 3, 6, 9, 12)]
+    number = np.array(rows).reshape(-1, 2)
     assert find_repeated_blocks([0, 3, 6, 9, 12, 15], operation, kind, number, value=0) == [RepeatedBlock((0, 3, 9), 3)]
 
 
-# --- block boundaries -------------------------------------------------------------------------------------------------------------
+# --- block boundaries -------------------------------------------------------------------------------------------------
 
 
 def test_block_boundaries_are_recorded_by_the_innermost_recorder() -> None:
@@ -151,15 +141,8 @@ def test_values_that_only_a_block_boundary_needs_are_not_computed() -> None:
 def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
     """Every kind of joint several times; rates, outputs and derivatives."""
     random = np.random.default_rng(5)
-    tree = random_tree(
-        random,
-        [
-            str(k)
-            for k in random.permutation(
-                ["revolute"] * 6 + ["prismatic"] * 4 + ["spherical"] * 3 + ["universal"] * 2 + ["free"]
-            )
-        ],
-    )
+    joints = ["revolute"] * 6 + ["prismatic"] * 4 + ["spherical"] * 3 + ["universal"] * 2 + ["free"]
+    tree = random_tree(random, [str(kind) for kind in random.permutation(joints)])
     mechanism = mechanism_of(tree)
     codes = {g.name(): c_function(g, g.name(), boundary_count(g)) for g in graphs(mechanism)}
     assert all(calls_in(codes[name]) >= 10 for name in ("rates", "outputs", "tangent"))
@@ -170,13 +153,10 @@ def test_a_large_tree_is_made_of_calls_and_agrees() -> None:
         x[: len(state.q) + len(state.v)] = np.concatenate([state.q, state.v])
         u[:] = random.uniform(-1.0, 1.0, len(u))
         for name in ("rates", "outputs"):
-            wanted = getattr(numpy, name)(0.0, x, d, u, p)
-            assert np.max(np.abs(getattr(compiled_c, name)(0.0, x, d, u, p) - wanted)) < ENGINES * np.max(
-                np.abs(wanted)
-            )
-        dx_dot, y_dot = compiled_c.tangent(
-            0.0, x, d, u, p, 0.0, (direction := random.uniform(-1.0, 1.0, len(x))), np.zeros(len(u)), np.zeros(len(p))
-        )
+            found, wanted = (getattr(engine, name)(0.0, x, d, u, p) for engine in (compiled_c, numpy))
+            assert np.max(np.abs(found - wanted)) < ENGINES * np.max(np.abs(wanted))
+        direction = random.uniform(-1.0, 1.0, len(x))
+        dx_dot, y_dot = compiled_c.tangent(0.0, x, d, u, p, 0.0, direction, np.zeros(len(u)), np.zeros(len(p)))
         h = 1e-5
         for name, derivative in (("rates", dx_dot), ("outputs", y_dot)):
             f = getattr(compiled_c, name)

@@ -18,18 +18,18 @@ from mechfmu.control.guidance import (
     FAR,
     Obstacle,
     Target,
-    apart,
     article_field,
     distances,
     inflated,
     influence_needed,
-    nearness,
+    proximity,
     safe_field,
+    separation,
     speed_bound,
     weights,
 )
-from mechfmu.control.jets import Jet, coefficient, passing
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET, outline
+from mechfmu.control.jets import Jet, coefficient, time_jet
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET, outline
 
 DATA = golden("guidance_field")
 G = golden_guidance()
@@ -84,11 +84,11 @@ def random_scenario(seed: int, count: int = 3) -> tuple[np.random.Generator, Tar
     random = np.random.default_rng(seed)
     while True:
         obstacles = [random_obstacle(random) for _ in range(count)]
-        if all(apart(a, b) > 0 for i, a in enumerate(obstacles) for b in obstacles[i + 1 :]):
+        if all(separation(a, b) > 0 for i, a in enumerate(obstacles) for b in obstacles[i + 1 :]):
             return random, Target(*random.uniform(-5, 5, 2), *random.uniform(-0.3, 0.3, 2)), obstacles
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 def test_values() -> None:
@@ -102,7 +102,7 @@ def test_derivatives() -> None:
     """In space and time, by jets."""
     for point in DATA["points"]:
         target, obstacles = scenario_objects(DATA["scenarios"][point["scenario"]], point["t"])
-        x, t = point["x"], passing(0.0, 1)
+        x, t = point["x"], time_jet(0.0, 1)
         columns = [safe_field(Jet((x[0], 1.0 - j)), Jet((x[1], float(j))), target, obstacles, G) for j in (0, 1)]
         slope = np.array([[coefficient(F, 1) for F in column] for column in columns]).T
         assert off_by(slope, point["dF_dx"]) < FIELD_DERIVATIVE
@@ -111,7 +111,7 @@ def test_derivatives() -> None:
         assert off_by(found, point["dF_dt"]) < FIELD_DERIVATIVE
 
 
-# --- promises ---------------------------------------------------------------------------------------------------------------
+# --- promises ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("beta", (0.0, 0.1, 0.5))
@@ -122,7 +122,7 @@ def test_no_boundary_is_crossed_inwards(beta: float) -> None:
         for o in obstacles:
             x, y = outline(o, 200)
             F = safe_field(x, y, target, obstacles, G._replace(beta=beta))
-            near = nearness(x, y, o)
+            near = proximity(x, y, o)
             assert np.max(np.abs(near.delta)) < ROUNDING
             inwards = (F[0] - near.V[0]) * near.n[0] + (F[1] - near.V[1]) * near.n[1]
             assert np.min(inwards) > 0.0
@@ -208,7 +208,10 @@ def test_inside_an_obstacle_it_leads_out() -> None:
 
 @pytest.mark.parametrize("start", STARTS)
 def test_every_start_of_figure_2_reaches_the_target(start: tuple[float, float]) -> None:
-    """Within 20 s when the second ellipse is passed on the right; on the left, the start right above its centre lingers near its saddle and needs 23 s."""
+    """Within 20 s when the second ellipse is passed on the right.
+
+    On the left, the start right above its centre lingers near its saddle and needs 23 s.
+    """
     right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]
     _, _, clearance, miss = follow(safe_field, start, 20.0, TARGET, right, G)
     assert miss < 7e-3
@@ -230,12 +233,12 @@ def test_removing_the_approach_along_the_normal_makes_a_trap(monkeypatch: pytest
     o, target = Obstacle(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.4, 1.0), Target(0.3, -1.0, 0.0, 0.0)
     starts = [(x, 1.5) for x in (-0.6, -0.2, 0.2, 0.6)]
     assert max(follow(safe_field, start, 120.0, target, [o], G)[3] for start in starts) < 1e-3
-    plain = nearness
-    monkeypatch.setattr(guidance_module, "nearness", lambda x, y, o: (k := plain(x, y, o))._replace(r=k.n))
+    plain = proximity
+    monkeypatch.setattr(guidance_module, "proximity", lambda x, y, o: (k := plain(x, y, o))._replace(r=k.n))
     assert max(follow(safe_field, start, 120.0, target, [o], G)[3] for start in starts) > 1.0
 
 
-# --- footprint, overlap, design rule ----------------------------------------------------------------------------------------
+# --- footprint, overlap, design rule ----------------------------------------------------------------------------------
 
 
 def test_inflated_ellipses_contain_the_footprint() -> None:
@@ -243,10 +246,10 @@ def test_inflated_ellipses_contain_the_footprint() -> None:
     for a, b, Rc in ((3.0, 1.5, 0.65), (6.0, 2.25, 0.65), (1.0, 0.2, 1.0), (1.0, 1.0, 0.3)):
         o = Obstacle(0.4, -0.3, 0.0, 0.0, 0.7, 0.0, a, b, 1.0)
         x, y = outline(o, 400)
-        n = nearness(x, y, o).n
+        n = proximity(x, y, o).n
         out = x + Rc * n[0], y + Rc * n[1]
-        assert np.max(nearness(*out, inflated(o, Rc)).delta) < ROUNDING
-        assert a == b or np.max(nearness(*out, o._replace(a=a + Rc, b=b + Rc)).delta) > 1e-3
+        assert np.max(proximity(*out, inflated(o, Rc)).delta) < ROUNDING
+        assert a == b or np.max(proximity(*out, o._replace(a=a + Rc, b=b + Rc)).delta) > 1e-3
     big = [inflated(Obstacle(0, 0, 0, 0, 0, 0, a, b, 1), 0.65) for a, b in ((3.0, 1.5), (6.0, 2.25))]
     assert [(round(float(o.a), 3), round(float(o.b), 3)) for o in big] == [
         (3.682, 2.177),
@@ -261,13 +264,13 @@ def test_two_ellipses_are_apart_or_not() -> None:
     for _ in range(400):
         a, b = random_obstacle(random), random_obstacle(random)
         b = b._replace(x=a.x + random.uniform(-3, 3), y=a.y + random.uniform(-3, 3))
-        gap = min(np.min(nearness(*outline(a, 2000), b).delta), np.min(nearness(*outline(b, 2000), a).delta))
-        if abs(gap) > 1e-4:  # touching cannot be told with points
-            assert (apart(a, b) > 0) == (gap > 0)
+        gap = min(np.min(proximity(*outline(a, 2000), b).delta), np.min(proximity(*outline(b, 2000), a).delta))
+        if abs(gap) > 1e-4:  # points cannot resolve touching
+            assert (separation(a, b) > 0) == (gap > 0)
             found[bool(gap > 0)] += 1
     assert min(found.values()) > 50
     outer, inner = Obstacle(0, 0, 0, 0, 0, 0, 3, 2, 1), Obstacle(0.2, 0.1, 0, 0, 1, 0, 0.5, 0.4, 1)
-    assert apart(outer, inner) <= 0 and apart(inner, outer) <= 0  # one inside the other
+    assert separation(outer, inner) <= 0 and separation(inner, outer) <= 0  # one inside the other
 
 
 def test_influence_that_braking_needs() -> None:
@@ -277,7 +280,7 @@ def test_influence_that_braking_needs() -> None:
     assert influence_needed([*OBSTACLES, fast._replace(active=0.0)], 0.6, 2.5) == pytest.approx(2 * 0.85**2 / 2.5)
 
 
-# --- the article's field, and its errors put back ---------------------------------------------------------------------------
+# --- the article's field, and its errors put back ---------------------------------------------------------------------
 
 
 def test_the_published_field() -> None:
@@ -293,7 +296,7 @@ def test_erratum_7_the_slope_of_the_second_ellipse() -> None:
     o = OBSTACLES[1].after(t)
     crossing = {0.25: 0.0, 1.0: 0.0}
     for x, y in zip(*outline(o, 60), strict=True):
-        near = nearness(x, y, o)
+        near = proximity(x, y, o)
         for slope in crossing:
             F = published(x, y, t, slope)
             crossing[slope] = max(crossing[slope], abs((F[0] - near.V[0]) * near.n[0] + (F[1] - near.V[1]) * near.n[1]))
@@ -302,7 +305,10 @@ def test_erratum_7_the_slope_of_the_second_ellipse() -> None:
 
 
 def test_erratum_8_the_target_is_not_reached() -> None:
-    """Everything moves with the target: on the x axis the point trails it by the root of f1 f3 f4 = k1/a. The safe field does not."""
+    """Everything moves with the target: on the x axis the point trails it by the root of f1 f3 f4 = k1/a.
+
+    The safe field does not.
+    """
     world = [o._replace(vx=-0.1) for o in OBSTACLES]
     x, y, _, miss = follow(article_field, (-0.3, 0.0), 60.0, TARGET, world, A, B, method="LSODA")
     f1, f3, f4 = x[-1] + 6.0, ((x[-1] + 2 + 6.0) ** 2 - 1) / 2, ((x[-1] - 1 + 6.0) ** 2 / 4 + 4 - 1) / 2
@@ -313,7 +319,10 @@ def test_erratum_8_the_target_is_not_reached() -> None:
 
 
 def test_erratum_8_lines_through_the_target_cannot_be_crossed() -> None:
-    """On q1 = -k1 t the field moves with the line, on q2 = 0 along it; a start beyond the line stays beyond. The safe field crosses."""
+    """On q1 = -k1 t the field moves with the line, on q2 = 0 along it; a start beyond the line stays beyond.
+
+    The safe field crosses.
+    """
     for s in np.linspace(-3, 3, 13) + 0.01:
         assert article_field(0.0, s, TARGET, list(OBSTACLES), A, B)[0] == pytest.approx(-0.1, rel=1e-9)
         assert article_field(s, 0.0, TARGET, list(OBSTACLES), A, B)[1] == pytest.approx(0.0, abs=1e-9)

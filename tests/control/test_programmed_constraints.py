@@ -1,4 +1,7 @@
-"""Programmed constraints on an arm of rods: its tip follows a line at a given speed. Square, redundant, rank-deficient, underactuated; refusals."""
+"""Programmed constraints on an arm of rods: its tip follows a line at a given speed.
+
+Square, redundant, rank-deficient, underactuated; refusals.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,14 @@ from helpers.chains import off_by
 from helpers.tolerances import PROGRAM_DECAY, PROGRAM_EXACT, PROGRAM_SOLVER
 from mechfmu import LinkChain
 from mechfmu.codegen.recording import numpy_mode
-from mechfmu.control.programmed_constraints import Program, ProgramError, forces, response, response_of, singular_values
+from mechfmu.control.programmed_constraints import (
+    ConstraintProgram,
+    ProgramError,
+    forces,
+    response,
+    response_of,
+    singular_values,
+)
 
 ANGLE, SPEED, OFFSET = 0.4, 0.25, 0.1  # of the line, along it, and of the line from the start of the tip
 K0, K1, KZ = 25.0, 10.0, 4.0
@@ -44,7 +54,7 @@ class Arm:
         return a, R if B is None else R @ B
 
     def follow(
-        self, program: Program, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how
+        self, program: ConstraintProgram, q: np.ndarray, stop: float, B: np.ndarray | None = None, **how
     ) -> SimpleNamespace:
         """The motion under the program's forces; how[...] may be functions of (q, nu, a, R)."""
         B = np.eye(self.n) if B is None else B
@@ -71,10 +81,10 @@ class Arm:
         assert solution.success, solution.message
         states = solution.y.T
         violations = [program.violation(s[: self.n], s[self.n :], t) for t, s in zip(times, states, strict=True)]
-        return SimpleNamespace(
-            t=times, q=states[:, : self.n], nu=states[:, self.n :], y=np.array([v.y for v in violations]), y_rate=np.array([v.y_rate for v in violations]),
-            z=np.array([v.z for v in violations]), controls=[control(t, s) for t, s in zip(times, states, strict=True)],
-        )  # fmt: skip
+        controls = [control(t, s) for t, s in zip(times, states, strict=True)]
+        y, y_rate, z = (np.array([getattr(v, name) for v in violations]) for name in ("y", "y_rate", "z"))
+        q, nu = states[:, : self.n], states[:, self.n :]
+        return SimpleNamespace(t=times, q=q, nu=nu, y=y, y_rate=y_rate, z=z, controls=controls)
 
 
 def tip(q, lengths):
@@ -87,8 +97,8 @@ def tip_velocity(q, nu, lengths):
     return np.stack([np.sum(-lengths * np.sin(th) * w), np.sum(lengths * np.cos(th) * w)])
 
 
-def on_a_line(q0: np.ndarray, drift: float = 0.0) -> Program:
-    """phi: distance of the tip from a line (that drifts sideways); psi: its speed along the line minus the wanted one."""
+def on_a_line(q0: np.ndarray, drift: float = 0.0) -> ConstraintProgram:
+    """phi: distance of the tip from a line, which may drift sideways; psi: error of its speed along the line."""
     lengths = L[: len(q0)]
     foot = tip(q0, lengths) + OFFSET * NORMAL
 
@@ -100,7 +110,7 @@ def on_a_line(q0: np.ndarray, drift: float = 0.0) -> Program:
         v = tip_velocity(q, nu, lengths)
         return np.stack([ALONG[0] * v[0] + ALONG[1] * v[1] - SPEED])
 
-    return Program(lambda q, nu: nu, phi, psi, K0, K1, KZ)
+    return ConstraintProgram(lambda q, nu: nu, phi, psi, K0, K1, KZ)
 
 
 def assert_decay(found: SimpleNamespace) -> None:
@@ -125,7 +135,7 @@ def gauss(q, nu, a, R):
     return R
 
 
-# --- derivatives ------------------------------------------------------------------------------------------------------------
+# --- derivatives ------------------------------------------------------------------------------------------------------
 
 
 def test_theta_and_s_are_the_derivatives_of_the_violations() -> None:
@@ -186,7 +196,7 @@ def test_responses_from_matrices_and_from_accelerations() -> None:
         assert off_by(one, other) < PROGRAM_EXACT
 
 
-# --- as many inputs as equations --------------------------------------------------------------------------------------------
+# --- as many inputs as equations --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("drift", (0.0, 0.2))
@@ -201,14 +211,14 @@ def test_gains_of_each_equation() -> None:
     arm = Arm(2)
     foot = tip(Q2, L[:2]) + np.array([0.1, -0.15])
     k0, k1 = np.array([25.0, 4.0]), np.array([10.0, 4.0])
-    program = Program(lambda q, nu: nu, lambda q, t: tip(q, L[:2]) - foot, k0=k0, k1=k1)
+    program = ConstraintProgram(lambda q, nu: nu, lambda q, t: tip(q, L[:2]) - foot, k0=k0, k1=k1)
     found = arm.follow(program, Q2, 1.5)
     lam = k1 / 2
     t = found.t[:, None]
     assert np.max(np.abs(found.y - found.y[0] * (1 + lam * t) * np.exp(-lam * t))) < PROGRAM_DECAY
 
 
-# --- more inputs ------------------------------------------------------------------------------------------------------------
+# --- more inputs ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("W", (None, gauss), ids=("least_effort", "gauss"))
@@ -228,7 +238,10 @@ def test_redundant_without_damping_the_rest_of_the_arm_runs_away() -> None:
 
 
 def test_least_effort_and_least_deviation() -> None:
-    """W = 1: the smallest forces; W = M^-1: forces Theta^T lambda, the smallest change of accelerations in the measure of M."""
+    """W = 1: the smallest forces.
+
+    W = M^-1: forces Theta^T lambda, the smallest change of accelerations in the measure of M.
+    """
     arm, program = Arm(), on_a_line(Q3)
     nu = np.array([0.4, -0.3, 0.2])
     a, R = arm.response(Q3, nu)
@@ -243,7 +256,7 @@ def test_least_effort_and_least_deviation() -> None:
         assert all(u @ measure @ u < (u + step * free) @ measure @ (u + step * free) for step in (0.1, -0.1))
 
 
-# --- fewer inputs, loss of rank ---------------------------------------------------------------------------------------------
+# --- fewer inputs, loss of rank ---------------------------------------------------------------------------------------
 
 
 def test_a_stretched_arm_asks_for_bounded_forces_when_damped() -> None:
@@ -265,7 +278,7 @@ def test_one_input_for_two_equations_the_smaller_eps_matters_more() -> None:
         assert residual[first] < 1e-4 * residual[1 - first]
 
 
-def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
+def test_underactuated_the_program_holds_with_a_passive_joint() -> None:
     """rank G = 2 with two motors: the violations decay exactly, while the passive joint goes where it must."""
     arm, B = Arm(gravity=0.0), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     found = arm.follow(on_a_line(Q3), Q3, 0.8, B)
@@ -276,21 +289,21 @@ def test_underactuated_a_passive_joint_lets_the_program_be_kept() -> None:
     )  # to be watched: at 0 the motors have lost their grip
 
 
-# --- refusals ---------------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-def refusal(program: Program, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None) -> str:
+def refusal(
+    program: ConstraintProgram, q: np.ndarray = Q3, B: np.ndarray | None = None, eps: float | None = None
+) -> str:
     arm = Arm()
     with pytest.raises(ProgramError) as refused:
-        program.refuse_impossible(q, np.zeros(3), 0.0, arm.response(q, np.zeros(3), B)[1], eps)
+        program.check_feasible(q, np.zeros(3), 0.0, arm.response(q, np.zeros(3), B)[1], eps)
     return str(refused.value)
 
 
-def test_refusals_say_why() -> None:
+def test_infeasible_programs_are_rejected_with_a_reason() -> None:
     program = on_a_line(Q3)
-    program.refuse_impossible(
-        Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1]
-    )  # nothing to say against this one
+    program.check_feasible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3))[1])  # nothing to say against this one
     twice = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0], 2.0 * program.phi(q, t)[0]]))
     assert refusal(twice) == "the equations of the program depend on each other: 3 equations, rank 2"
     timed = replace(program, phi=lambda q, t: np.stack([program.phi(q, t)[0] + t, 0.0 * q[0] + t]))
@@ -308,7 +321,7 @@ def test_refusals_say_why() -> None:
     with np.errstate(all="ignore"):
         assert refusal(broken) == "the program has no finite derivatives at this state"
     with pytest.raises(ProgramError, match="the program has no equation"):
-        Program(lambda q, nu: nu).violation(Q3, Q3, 0.0)
+        ConstraintProgram(lambda q, nu: nu).violation(Q3, Q3, 0.0)
 
 
 def test_inputs_that_cannot_act_on_all_equations() -> None:
@@ -318,4 +331,4 @@ def test_inputs_that_cannot_act_on_all_equations() -> None:
         refusal(on_a_line(Q3), B=same)
         == "the inputs cannot act on all equations at this state: they can only be kept approximately, with eps > 0"
     )
-    on_a_line(Q3).refuse_impossible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3), same)[1], eps=0.01)
+    on_a_line(Q3).check_feasible(Q3, np.zeros(3), 0.0, Arm().response(Q3, np.zeros(3), same)[1], eps=0.01)

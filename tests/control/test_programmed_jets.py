@@ -9,15 +9,27 @@ import pytest
 from helpers.tolerances import ROUNDING, TWO_METHODS
 from mechfmu.codegen.recording import numpy_mode
 from mechfmu.control.guidance import smooth_step
-from mechfmu.control.jets import Jet, coefficient, constant, passing
+from mechfmu.control.jets import Jet, coefficient, constant, time_jet
 
 FUNCTIONS = {
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh, "arctan": np.arctan,
-    "power": lambda a: a**5 - a**2.5, "quotient": lambda a: (1.0 + a) / (a * a + 2.0), "reciprocal": lambda a: 3.0 / a,
-    "arctan2": lambda a: np.arctan2(a - 2.0, a * a), "absolute": lambda a: np.abs(a - 3.0) * a, "chosen": lambda a: np.where(a > 0.5, a**3, a),
-    "extremes": lambda a: np.maximum(a * a, 0.3) - np.minimum(0.2, a), "nested": lambda a: np.sin(np.exp(-a) / np.sqrt(1.0 + a**2)),
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "arctan": np.arctan,
+    "power": lambda a: a**5 - a**2.5,
+    "quotient": lambda a: (1.0 + a) / (a * a + 2.0),
+    "reciprocal": lambda a: 3.0 / a,
+    "arctan2": lambda a: np.arctan2(a - 2.0, a * a),
+    "absolute": lambda a: np.abs(a - 3.0) * a,
+    "chosen": lambda a: np.where(a > 0.5, a**3, a),
+    "extremes": lambda a: np.maximum(a * a, 0.3) - np.minimum(0.2, a),
+    "nested": lambda a: np.sin(np.exp(-a) / np.sqrt(1.0 + a**2)),
     "mixed": lambda a: 2.0 - a / 3.0 + (-a) * np.float64(1.5) - (+a),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -57,8 +69,18 @@ def test_the_casadi_engine_finds_the_same_derivatives(name: str) -> None:
 def test_arrays_go_through_linear_functions_and_products() -> None:
     a, b = Jet((np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0]))), np.array([2.0, -1.0, 0.5])
     A = np.arange(9.0).reshape(3, 3)
-    for f in (np.cumsum, np.sum, lambda v: A @ v, lambda v: v @ b, lambda v: np.stack([v[0], v[2], 1.0]), lambda v: np.concatenate([v, b]),
-              lambda v: np.reshape(v, (3, 1)), lambda v: v[1:], lambda v: v @ v):  # fmt: skip
+    functions = (
+        np.cumsum,
+        np.sum,
+        lambda v: A @ v,
+        lambda v: v @ b,
+        lambda v: np.stack([v[0], v[2], 1.0]),
+        lambda v: np.concatenate([v, b]),
+        lambda v: np.reshape(v, (3, 1)),
+        lambda v: v[1:],
+        lambda v: v @ v,
+    )
+    for f in functions:
         found, h = f(a), 1e-6
         assert np.array_equal(found.c[0], f(a.c[0]))
         assert np.max(np.abs(found.c[1] - (f(a.c[0] + h * a.c[1]) - f(a.c[0] - h * a.c[1])) / (2 * h))) < TWO_METHODS
@@ -68,19 +90,19 @@ def test_arrays_go_through_linear_functions_and_products() -> None:
 def test_constants_and_time() -> None:
     assert coefficient(constant(3.0) * 2.0, 1) == 0.0
     assert coefficient(7.0, 2) == 0.0
-    assert (passing(1.5, 2) ** 2).c == (2.25, 3.0, 1.0)
-    assert np.sin(passing(0.0, 2)).c == pytest.approx((0.0, 1.0, 0.0))
-    assert np.cos(passing(0.0, 2)).c == pytest.approx(
+    assert (time_jet(1.5, 2) ** 2).c == (2.25, 3.0, 1.0)
+    assert np.sin(time_jet(0.0, 2)).c == pytest.approx((0.0, 1.0, 0.0))
+    assert np.cos(time_jet(0.0, 2)).c == pytest.approx(
         (1.0, 0.0, -0.5)
     )  # the second derivative of a function of time itself
 
 
 def test_series_cut_off_at_different_orders_do_not_mix() -> None:
     with pytest.raises(ValueError, match=r"jets of different orders: \[1, 2\]"):
-        passing(0.0, 1) * passing(0.0, 2)
+        time_jet(0.0, 1) * time_jet(0.0, 2)
 
 
-def test_what_jets_do_not_know_is_refused() -> None:
+def test_functions_that_jets_do_not_support_are_rejected() -> None:
     for f in (np.arccosh, lambda a: np.add.reduce(a), lambda a: np.linalg.inv(a)):
         with pytest.raises(TypeError):
             f(Jet((np.eye(2), np.eye(2))))

@@ -16,6 +16,7 @@ import pytest
 from lxml import etree
 from scipy.integrate import solve_ivp
 
+from helpers import needs
 from helpers.command_line import done, mechfmu, refused
 from helpers.tolerances import (
     ARITHMETIC,
@@ -102,6 +103,7 @@ def errors(
 @pytest.mark.parametrize("master", ("fmpy", "libcosim"))
 def test_the_error_of_the_coupling_is_of_first_order(parts: dict[str, Path], monolithic: Any, master: str) -> None:
     """Held inputs make an error proportional to the step; extrapolated to step zero it vanishes to second order."""
+    needs.master(master)
     steps = (0.004, 0.002, 0.001, 0.0005)
     found = errors(loop(parts), monolithic, steps, master)
     orders = np.log2(found[:-1] / found[1:])
@@ -344,6 +346,7 @@ def test_units_are_converted(parts: dict[str, Path], tmp_path: Path) -> None:
     system = replace(system, set={**system.set, **{f"control.gain.proportional[{k}]": 1.0 for k in (1, 2)}})
     assert {round(c.factor, 6) for c in system.connections} == {1.0, round(180 / np.pi, 6)}
     for master in ("fmpy", "libcosim"):
+        needs.master(master)
         result = system.simulate(master=master)
         shown = REFERENCE[0] - result["control.error[1]"]  # the measurement, in degrees
         lag = 1 if master == "libcosim" else 0  # it passes on at the next step
@@ -415,6 +418,7 @@ def test_builtin_systems_have_no_algebraic_loop_and_run_in_both_masters(
     system = ready(name)
     assert exchange_order(system.connections, declared_dependencies(system, "outputs"))[1] == []
     for master in ("fmpy", "libcosim"):
+        needs.master(master)
         result = system.simulate(stop=0.2, master=master)
         assert all(np.all(np.isfinite(result[n])) for n in result.names)
 
@@ -467,6 +471,7 @@ def test_the_command(parts: dict[str, Path], tmp_path: Path) -> None:
     assert len(table) == 11 and "plant.energy.total" in table.dtype.names
     assert table["plant.joint[2].rate"][-1] > 1.0, "pushed"
     assert "plant.tip.x" in done("cosim", "loop.ssp", "--adaptive", 0.001, "--set", "plant.gravity=1", folder=tmp_path)
+    needs.master("libcosim")
     assert "5 steps" in done("cosim", "loop.ssp", "--step", 0.02, "--master", "libcosim", folder=tmp_path).replace(
         "4 steps", "5 steps"
     )
@@ -548,6 +553,7 @@ def test_the_members_of_a_system_are_drawn_together(ready: Callable[[str], Syste
 
 def test_both_masters_converge_to_the_same_path(ready: Callable[[str], System]) -> None:
     """They exchange signals in a different order, which makes a difference in proportion to the step."""
+    needs.master("libcosim")
     gaps = []
     for step in (0.02, 0.01, 0.005):
         a, b = (ready("figure2").simulate(stop=4.0, step=step, master=master) for master in ("fmpy", "libcosim"))

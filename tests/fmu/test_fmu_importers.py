@@ -11,6 +11,7 @@ import fmpy.validation
 import numpy as np
 import pytest
 
+from helpers import needs
 from helpers.build import Build
 from helpers.fmu_client import Host
 from helpers.paths import TESTS
@@ -31,6 +32,7 @@ def test_fmpy_finds_nothing_to_complain_about(fmu: Build, options: dict[str, obj
 
 @pytest.mark.parametrize("name", ("libcosim", "ecos"))
 def test_another_host_sees_the_same_motion(fmu: Build, host: Host, tmp_path: Path, name: str) -> None:
+    needs.master(name)
     file = fmu(links=2)
     job = dict(start=START, step=STEP, count=COUNT, outputs=OUTPUTS)
     done = subprocess.run(

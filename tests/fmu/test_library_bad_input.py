@@ -99,12 +99,12 @@ SIMULATIONS = {
     ),
     "table with a gap": (
         dict(stop=1, inputs={"joint[1].torque": ([0.0, 1.0], [1.0])}),
-        "two rows of equally many finite numbers",
+        "two rows of the same number of finite numbers",
     ),
-    "table back in time": (dict(stop=1, inputs={"joint[1].torque": ([1.0, 0.0], [1.0, 2.0])}), "do not go back"),
+    "table back in time": (dict(stop=1, inputs={"joint[1].torque": ([1.0, 0.0], [1.0, 2.0])}), "do not decrease"),
     "function of nothing": (
         dict(stop=1, inputs={"joint[1].torque": lambda t: None}),
-        "its function gave None at t = 0 s, which is no number",
+        "its function returned None at t = 0 s, which is not a number",
     ),
     "driven parameter": (dict(stop=1, inputs={"gravity": lambda t: 9.81}), "gravity"),
     "negative tolerance": (dict(stop=1, tolerance=-1e-6), "tolerance -1e-06: must be greater than 0"),
@@ -142,8 +142,8 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 FILES = {
     "missing": (None, "there is no file"),
-    "text": (b"this is no zip", "is no FMU: it is not a zip file"),
-    "empty": (b"", "is no FMU: it is not a zip file"),
+    "text": (b"this is no zip", "is not an FMU: it is not a zip file"),
+    "empty": (b"", "is not an FMU: it is not a zip file"),
 }
 
 

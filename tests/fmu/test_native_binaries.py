@@ -1,5 +1,5 @@
-"""The files inside the native FMU: what the libraries offer and need on three platforms, how they run without Python and under Wine, whether the
-sources give the same, and whether the same input gives the same bytes."""
+"""The files of the native FMU: exports and imports of its libraries on three platforms, runs without Python and under
+Wine, binaries built from its sources, reproducibility."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import fmpy.validation
 import numpy as np
 import pytest
 
-from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, tool, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, zig
 from helpers.native_fmi import ALL_FUNCTIONS, MODEL_EXCHANGE, Fmu
 from helpers.native_formats import Library, read_elf, read_mach_o, read_pe
+from helpers.needs import tool
 from helpers.tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
 from mechfmu import LinkChain
 from mechfmu.codegen.compiler import PLATFORMS, host_platform
@@ -48,7 +49,7 @@ def reference(native: Native) -> np.ndarray:
     return Fmu(MODEL, native.binary(MODEL)).open().initialize(tolerance=TOLERANCE).run([STEP] * COUNT, NAMES)
 
 
-# --- what is in the file ----------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_files_of_an_fmu_for_all_platforms(native: Native) -> None:
@@ -56,11 +57,13 @@ def test_the_files_of_an_fmu_for_all_platforms(native: Native) -> None:
         names = opened.namelist()
         assert all(opened.read(n) for n in names)
     runtime = {f"sources/{f.name}" for folder in (FMI, RUNTIME) for f in folder.iterdir() if f.suffix in (".c", ".h")}
-    assert set(names) == runtime | {
-        "modelDescription.xml", "model.png", "resources/model.json", "sources/model.c", "documentation/index.html", "documentation/reference_result.csv",
-        *(f"documentation/licenses/{name}.txt" for name in ("license", "mechfmu", "zig", "mingw-w64")),
-        "binaries/linux64/LinkChain.so", "binaries/win64/LinkChain.dll", "binaries/darwin64/LinkChain.dylib",
-    }  # fmt: skip
+    top = {"modelDescription.xml", "model.png", "resources/model.json", "sources/model.c"}
+    documentation = {f"documentation/{name}" for name in ("index.html", "reference_result.csv")}
+    licenses = {f"documentation/licenses/{name}.txt" for name in ("license", "mechfmu", "zig", "mingw-w64")}
+    binaries = {
+        f"binaries/{name}" for name in ("linux64/LinkChain.so", "win64/LinkChain.dll", "darwin64/LinkChain.dylib")
+    }
+    assert set(names) == runtime | top | documentation | licenses | binaries
     assert fmpy.validation.validate_fmu(str(native.everywhere(MODEL))) == []
 
 
@@ -84,7 +87,7 @@ def test_the_description_claims_what_the_fmu_can(native: Native) -> None:
     assert listed == {f.name for f in native.c_files(MODEL)}
 
 
-# --- exports and imports ----------------------------------------------------------------------------------------------------
+# --- exports and imports ----------------------------------------------------------------------------------------------
 
 
 def assert_exports(library: Library, besides: set[str] = frozenset()) -> None:  # type: ignore[assignment]
@@ -106,18 +109,17 @@ def test_linux_library(native: Native) -> None:
 
 
 def test_windows_library(native: Native) -> None:
-    """Needs only what Windows 10 and later bring: the universal C runtime and the kernel."""
+    """Needs only parts of Windows 10 and later: the universal C runtime and the kernel."""
     library = read_pe(content(native, "win64"))
     assert library.processor == "x86_64"
     assert_exports(library)
     assert "kernel32.dll" in {n.lower() for n in library.needs}
-    assert all(
-        re.fullmatch(r"kernel32\.dll|ucrtbase\.dll|api-ms-win-crt-[a-z0-9-]+\.dll", n.lower()) for n in library.needs
-    ), library.needs
+    system = r"kernel32\.dll|ucrtbase\.dll|api-ms-win-crt-[a-z0-9-]+\.dll"
+    assert all(re.fullmatch(system, n.lower()) for n in library.needs), library.needs
 
 
 def test_macos_library(native: Native) -> None:
-    """One file for both processors; Apple's own refuse to load what is not signed."""
+    """One file for both processors; those of Apple do not load libraries without a signature."""
     libraries = read_mach_o(content(native, "darwin64"))
     assert [library.processor for library in libraries] == ["x86_64", "arm64"]
     for library in libraries:
@@ -142,7 +144,7 @@ def test_the_reader_agrees_with_binutils(native: Native) -> None:
     assert library.needs == needed and library.exports == symbols
 
 
-# --- hosts without Python ---------------------------------------------------------------------------------------------------
+# --- hosts without Python ---------------------------------------------------------------------------------------------
 
 
 def arguments(binary: Path, fmu: Fmu) -> list[str]:
@@ -168,13 +170,8 @@ def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndar
     """Another C library computes sin and cos there, so not the same bits, but the same motion."""
     host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
-    done = wine(
-        host,
-        *arguments(
-            binary, Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")
-        ),
-    )
-    found = printed(done.stdout)
+    fmu = Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")
+    found = printed(wine(host, *arguments(binary, fmu)).stdout)
     assert found.shape == reference.shape
     assert np.abs(found - reference).max() < SAME_BINARY * np.abs(reference).max()
 
@@ -192,7 +189,7 @@ def test_both_builds_for_linux_agree(native: Native, reference: np.ndarray) -> N
     assert content(native, host_platform()) == native.binary(MODEL).read_bytes()
 
 
-# --- the sources ------------------------------------------------------------------------------------------------------------
+# --- the sources ------------------------------------------------------------------------------------------------------
 
 
 def assert_same_results(fmu: Fmu, reference: np.ndarray) -> None:
@@ -214,30 +211,23 @@ def with_new_binary(native: Native, folder: Path) -> Path:
 def test_the_sources_compile_with_the_systems_compiler(
     native: Native, tmp_path: Path, reference: np.ndarray, level: str
 ) -> None:
-    """Nothing but the listed files and a C99 compiler: no defines, no headers of others."""
+    """The listed files and a C99 compiler suffice: no defines, no other headers."""
     folder = with_new_binary(native, tmp_path / "fmu")
     binary = folder / "binaries" / host_platform() / f"LinkChain{PLATFORMS[host_platform()].suffix}"
     binary.parent.mkdir(parents=True)
     listed = fmpy.read_model_description(str(folder)).buildConfigurations[0].sourceFileSets[0].sourceFiles
     compiler = os.environ.get("CC", "cc" if sys.platform == "darwin" else tool("gcc"))
-    run(
-        [
-            compiler,
-            "-std=c99",
-            level,
-            "-ffp-contract=off",
-            "-shared",
-            "-fPIC",
-            *(folder / "sources" / f for f in listed),
-            "-lm",
-            "-o",
-            binary,
-        ]
-    )
+    files = [folder / "sources" / f for f in listed]
+    run([compiler, "-std=c99", level, "-ffp-contract=off", "-shared", "-fPIC", *files, "-lm", "-o", binary])
     assert_same_results(Fmu(MODEL, binary), reference)
 
 
-FMPY_BUILD = "import sys; sys.modules['mechfmu'] = None; from fmpy.build import build_platform_binary; build_platform_binary(sys.argv[1])"
+FMPY_BUILD = """
+import sys
+sys.modules["mechfmu"] = None
+from fmpy.build import build_platform_binary
+build_platform_binary(sys.argv[1])
+"""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a generator of its own there")
@@ -267,19 +257,20 @@ def test_the_systems_compiler_builds_the_same_fmu(native: Native, reference: np.
 def test_rates_of_two_compilers_agree_to_rounding(native: Native) -> None:
     values = []
     for compiler in ("zig", "cc"):
-        instance = (
-            Fmu(MODEL, native.binary(MODEL, compiler=compiler))
-            .open(MODEL_EXCHANGE)
-            .continuous({"joint[2].torque": 0.3})
-        )
+        fmu = Fmu(MODEL, native.binary(MODEL, compiler=compiler))
+        instance = fmu.open(MODEL_EXCHANGE).continuous({"joint[2].torque": 0.3})
         instance.set_states(np.linspace(-1.0, 1.5, 8))
         values.append(instance.derivatives())
     assert np.abs(values[0] - values[1]).max() < SAME_OPERATIONS * np.abs(values[0]).max()
 
 
-# --- the same bytes ---------------------------------------------------------------------------------------------------------
+# --- the same bytes ---------------------------------------------------------------------------------------------------
 
-BUILD = "import sys; from mechfmu import LinkChain; LinkChain(links=3).build(sys.argv[1], kind='native', platforms=sys.argv[2:] or None)"
+BUILD = """
+import sys
+from mechfmu import LinkChain
+LinkChain(links=3).build(sys.argv[1], kind="native", platforms=sys.argv[2:] or None)
+"""
 
 
 def digest(file: Path) -> str:
@@ -288,7 +279,7 @@ def digest(file: Path) -> str:
 
 @pytest.mark.parametrize("seed", ("1", "2"))
 def test_another_process_in_another_folder_writes_the_same_bytes(native: Native, tmp_path: Path, seed: str) -> None:
-    """Whatever the order of Python's sets, the folder and the clock."""
+    """Independent of the order of Python's sets, the folder and the clock."""
     folder = tmp_path / f"a folder with spaces {seed}"
     environment = {
         **os.environ,
@@ -315,7 +306,7 @@ def test_libraries_for_all_platforms_are_reproducible(native: Native, tmp_path: 
 
 
 def test_the_guid_follows_the_content(native: Native) -> None:
-    """It is in the XML and in the C code, and differs as soon as anything that matters does; the platforms do not matter."""
+    """The GUID is in the XML and in the C code and depends on the model, not on the platforms or the compiler."""
 
     def guid(file: Path) -> str:
         return fmpy.read_model_description(str(file)).guid

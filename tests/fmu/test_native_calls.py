@@ -1,6 +1,6 @@
-"""Every function of FMI 2.0 in every state of both interface types, and what an instance says and keeps when it is used wrongly.
+"""Every function of FMI 2.0 in every state of both interface types; messages and state of an instance after errors.
 
-tests/c/call_table.c does the same in random order with bad arguments; here each pair stands alone and can be read.
+tests/c/call_table.c does the same in random order with bad arguments; here each pair is a test of its own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def chain(native: Native) -> Fmu:
     return Fmu(LinkChain(links=2), native.binary(LinkChain(links=2)))
 
 
-# --- the state tables -------------------------------------------------------------------------------------------------------
+# --- the state tables -------------------------------------------------------------------------------------------------
 
 STATES = {
     CO_SIMULATION: ("instantiated", "initialization", "step complete", "terminated"),
@@ -57,7 +57,8 @@ EVERYWHERE = "instantiated, initialization, step complete, event mode, continuou
 READABLE = "initialization, step complete, event mode, continuous time, terminated"
 BEFORE_THE_END = "instantiated, initialization, step complete, event mode, continuous time"
 
-# FMI 2.0, state tables of Co-Simulation (4.2.4) and Model Exchange (3.2.3): where each function is allowed. What concerns one type only says so.
+# FMI 2.0, state tables of Co-Simulation (4.2.4) and Model Exchange (3.2.3): where each function is allowed.
+# CS, ME: in this interface type only.
 ALLOWED = {
     "fmi2SetDebugLogging": EVERYWHERE,
     "fmi2SetupExperiment": "instantiated",
@@ -104,7 +105,8 @@ ALLOWED = {
     },
 }
 MORE_GENEROUS = {("fmi2GetDerivatives", "initialization"), ("fmi2GetNominalsOfContinuousStates", "initialization")}
-"""Derivatives are initial unknowns, which fmi2GetReal must give in this state; the nominal values never change. So both are given."""
+"""More than the standard allows: derivatives are initial unknowns, which fmi2GetReal must return in this state; nominal
+values never change."""
 
 LEADS_TO = {
     "fmi2EnterInitializationMode": "initialization",
@@ -198,7 +200,7 @@ def good_arguments(instance: Component, function: str, state: str, saved: c_void
     }.get(function, ())
 
 
-NOTHING_TO_TELL = ("fmi2GetIntegerStatus", "fmi2GetStringStatus")  # allowed, but there is no such status
+NO_SUCH_STATUS = ("fmi2GetIntegerStatus", "fmi2GetStringStatus")  # allowed, but there is no such status
 NOTHING_TO_SET = {("fmi2SetString", "continuous time")}  # with no elements it is a call without effect
 
 
@@ -209,23 +211,23 @@ NOTHING_TO_SET = {("fmi2SetString", "continuous time")}  # with no elements it i
     ids=lambda v: {0: "ME", 1: "CS"}.get(v, v),
 )
 def test_every_function_in_every_state(driven: Fmu, kind: int, state: str, function: str) -> None:
-    """Allowed: it succeeds. Not allowed: fmi2Error, a message with the reason, and the instance is as it was and can be used."""
+    """Allowed: it succeeds. Not allowed: fmi2Error with the reason; the instance is unchanged and remains usable."""
     instance = in_state(driven, kind, state)
     saved = c_void_p()
     instance.do("fmi2GetFMUstate", byref(saved))
     arguments, before = good_arguments(instance, function, state, saved), instance.bytes()
     status = instance(function, *arguments)
     said = instance.said
-    if (allowed(function, kind, state) and function not in NOTHING_TO_TELL) or (
+    if (allowed(function, kind, state) and function not in NO_SUCH_STATUS) or (
         (function, state) in MORE_GENEROUS | NOTHING_TO_SET and kind == MODEL_EXCHANGE
     ):
         assert status == OK, said
     else:
         assert status == ERROR
-        assert said, "a refusal must say why"
+        assert said, "an error must have a message"
         assert instance.bytes() == before
         assert where(instance, kind) == state
-        go_on(instance, kind, state)
+        finish_run(instance, kind, state)
     if status == OK and function in LEADS_TO:
         assert where(instance, kind) == LEADS_TO[function]
     instance("fmi2FreeFMUstate", byref(saved))
@@ -233,7 +235,7 @@ def test_every_function_in_every_state(driven: Fmu, kind: int, state: str, funct
 
 
 def where(instance: Component, kind: int) -> str:
-    """The state, told from what the instance allows."""
+    """Return the state, from the calls that succeed."""
     copy = instance.fmu.open(kind)
     assert copy.restore(instance.bytes()) == OK
     if copy("fmi2EnterInitializationMode") == OK:
@@ -247,7 +249,7 @@ def where(instance: Component, kind: int) -> str:
     return "continuous time" if copy("fmi2Terminate") == OK else "terminated"
 
 
-def go_on(instance: Component, kind: int, state: str) -> None:
+def finish_run(instance: Component, kind: int, state: str) -> None:
     """From any state to a finished run."""
     if state == "terminated":
         instance.do("fmi2Reset")
@@ -280,7 +282,7 @@ def test_no_function_crashes_without_an_instance(driven: Fmu, function: str) -> 
     driven.library.fmi2FreeInstance(None)
 
 
-# --- instances --------------------------------------------------------------------------------------------------------------
+# --- instances --------------------------------------------------------------------------------------------------------
 
 
 def test_version_and_platform(driven: Fmu) -> None:
@@ -331,7 +333,7 @@ def test_without_a_logger_there_is_no_instance_and_no_crash(driven: Fmu) -> None
     assert not driven.library.fmi2Instantiate(b"x", CO_SIMULATION, driven.guid.encode(), None, None, 0, 0)
 
 
-# --- messages ---------------------------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -340,14 +342,14 @@ def test_without_a_logger_there_is_no_instance_and_no_crash(driven: Fmu) -> None
     ids=("short", "one", "two", "all", "at the end"),
 )
 def test_messages_are_formats_for_printf(driven: Fmu, name: str) -> None:
-    """The standard hands a message to the logger as a format: a percent sign from a name must be doubled, or the host may crash."""
+    """Loggers use the message as a format: a percent sign in a name must be doubled, or the host may crash."""
     instance = driven.open()
     assert instance("fmi2SetDebugLogging", 1, 1, (c_char_p * 1)(name.encode())) == ERROR
     assert "%" not in instance.said.replace("%%", ""), instance.said
     assert instance.said.replace("%%", "%")[:50] == f"there is no log category {name}"[:50]
 
 
-def test_a_percent_sign_in_the_models_own_words(driven: Fmu) -> None:
+def test_a_percent_sign_in_a_message_of_the_model(driven: Fmu) -> None:
     instance = driven.open().enter({"spring": 0.5})
     assert instance("fmi2ExitInitializationMode") == ERROR
     assert instance.said.replace("%%", "%") == Driven.requirement_texts[0]
@@ -392,11 +394,11 @@ def test_an_unknown_category_is_refused(driven: Fmu) -> None:
     assert "nonsense" in instance.said
 
 
-# --- states of FMUs ---------------------------------------------------------------------------------------------------------
+# --- states of FMUs ---------------------------------------------------------------------------------------------------
 
 
 def test_a_state_belongs_to_its_interface_type(driven: Fmu) -> None:
-    """A state of a Co-Simulation instance has no meaning in Model Exchange: it is refused, and the instance can be used on."""
+    """A state of a Co-Simulation instance is an error in Model Exchange, and the instance remains usable."""
     stepped = driven.open(CO_SIMULATION).initialize()
     exchanged = driven.open(MODEL_EXCHANGE).continuous()
     before = exchanged.bytes()
@@ -413,7 +415,7 @@ def test_a_state_of_another_fmu_is_refused(driven: Fmu, chain: Fmu) -> None:
 
 
 @pytest.mark.parametrize("change", ("shorter", "longer", "empty", "other header", "other guid"))
-def test_bytes_that_are_no_state_are_refused(driven: Fmu, change: str) -> None:
+def test_bytes_that_are_not_a_state_are_refused(driven: Fmu, change: str) -> None:
     instance = driven.open().initialize()
     good = instance.bytes()
     bad = {
@@ -454,7 +456,7 @@ def test_equal_instances_have_equal_bytes(driven: Fmu) -> None:
     assert a.bytes() == b.bytes()
 
 
-# --- time -------------------------------------------------------------------------------------------------------------------
+# --- time -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("off", (0.0, 3e-12, -3e-12, 9e-10))
@@ -478,7 +480,7 @@ def test_a_clock_that_is_off_by_rounding_is_accepted(chain: Fmu, off: float) -> 
         (np.inf, 0.01),
     ),
 )
-def test_a_step_from_elsewhere_or_of_no_size_is_refused(chain: Fmu, t: float, h: float) -> None:
+def test_a_step_from_another_time_or_without_size_is_refused(chain: Fmu, t: float, h: float) -> None:
     instance = chain.open().initialize()
     instance.step(0.01)
     before = instance.bytes()

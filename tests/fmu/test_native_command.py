@@ -1,4 +1,4 @@
-"""`mechfmu build` for native FMUs: what it writes, and one clear line with exit status 2 for every mistake."""
+"""`mechfmu build` for native FMUs: the files, and one line with exit status 2 for every mistake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def binaries(file: Path) -> set[str]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line of a refusal."""
+    """Return the error message, which is one line."""
     assert main([*ROD, *arguments]) == 2
     captured = capsys.readouterr()
     (line,) = captured.err.strip().splitlines()
@@ -120,7 +120,7 @@ def test_no_compiler_at_all(
 def test_a_compiler_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line of what it said, and no half-written FMU."""
+    """One line of its output, and no incomplete FMU."""
     script = tmp_path / "broken"
     script.write_text("#!/bin/sh\necho 'some remark' >&2\necho 'model.c:1: error: out of luck' >&2\nexit 1\n")
     script.chmod(0o755)

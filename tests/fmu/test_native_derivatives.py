@@ -1,4 +1,5 @@
-"""Derivatives that the native FMU offers: directional ones in every mode, those of inputs and outputs over time, and the dependencies it declares."""
+"""Derivatives of the native FMU: directional derivatives in every mode, time derivatives of inputs and outputs, and the
+declared dependencies."""
 
 from __future__ import annotations
 
@@ -55,9 +56,8 @@ def in_mode(fmu: Fmu, mode: str, seed: int) -> Component:
     instance = fmu.open() if mode == "stepping" else fmu.open(MODEL_EXCHANGE)
     start = start_values(fmu, seed)
     if mode == "initialization":
-        instance.enter(start, t=0.3)[
-            names(fmu, "derivative")[0]
-        ]  # reading makes the start state, which is otherwise left until it is needed
+        instance.enter(start, t=0.3)
+        instance[names(fmu, "derivative")[0]]  # reading computes the start state, which is otherwise done when needed
         return instance
     if mode == "event":
         return instance.initialize(start, t=0.3)
@@ -123,7 +123,7 @@ def jacobian_of(instance: Component, unknowns: Sequence[str], knowns: Sequence[s
     return np.column_stack([instance.directional(unknowns, {k: 1.0}) for k in knowns])
 
 
-# --- directional derivatives ------------------------------------------------------------------------------------------------
+# --- directional derivatives ------------------------------------------------------------------------------------------
 
 
 @every_mechanism
@@ -180,7 +180,7 @@ def test_directional_derivatives_are_differences(native: Native, which: str, mod
 @every_mechanism
 @every_mode
 def test_directional_derivatives_are_linear_in_the_seed(native: Native, which: str, mode: str) -> None:
-    """A known that is named twice counts twice; a seed of zero gives zero; the order of the unknowns is the caller's."""
+    """A known that is listed twice counts twice; a zero seed gives zero; unknowns can be in any order."""
     fmu = loaded(native, which)
     instance = in_mode(fmu, mode, seed=2)
     unknowns, knowns = unknowns_of(fmu, mode), knowns_of(fmu, mode)
@@ -191,20 +191,13 @@ def test_directional_derivatives_are_linear_in_the_seed(native: Native, which: s
     assert not instance.directional(unknowns, {knowns[-1]: 0.0}).any()
     assert np.array_equal(instance.directional(unknowns[::-1], {knowns[-1]: 1.0}), matrix[::-1, -1])
     twice, values = references(instance.refs([knowns[-1]] * 2)), reals([np.nan] * len(unknowns))
-    instance.do(
-        "fmi2GetDirectionalDerivative",
-        references(instance.refs(unknowns)),
-        len(unknowns),
-        twice,
-        2,
-        reals([1.5, 0.5]),
-        values,
-    )
+    arrays = references(instance.refs(unknowns)), len(unknowns), twice, 2
+    instance.do("fmi2GetDirectionalDerivative", *arrays, reals([1.5, 0.5]), values)
     assert np.array(values[: len(unknowns)]) == pytest.approx(2 * matrix[:, -1], rel=TANGENT, abs=1e-300)
 
 
 @every_mode
-def test_asking_for_derivatives_changes_nothing(native: Native, mode: str) -> None:
+def test_derivatives_do_not_change_the_instance(native: Native, mode: str) -> None:
     fmu = loaded(native, "2 links on a moving base")
     instance = in_mode(fmu, mode, seed=3)
     everything = names(fmu, "parameter", "input", "state", "output", "derivative")
@@ -230,32 +223,24 @@ def test_what_cannot_be_differentiated_is_refused(
 ) -> None:
     instance = in_mode(loaded(native, "3 links"), mode, seed=0)
     before = instance.bytes()
-    status = instance(
-        "fmi2GetDirectionalDerivative",
-        references(instance.refs([unknown])),
-        1,
-        references(instance.refs([known])),
-        1,
-        reals([1.0]),
-        reals([0.0]),
-    )
+    arrays = references(instance.refs([unknown])), 1, references(instance.refs([known])), 1
+    status = instance("fmi2GetDirectionalDerivative", *arrays, reals([1.0]), reals([0.0]))
     assert status == ERROR
     assert re.search(text, instance.said)
     assert instance.bytes() == before
 
 
-# --- dependencies -----------------------------------------------------------------------------------------------------------
+# --- dependencies -----------------------------------------------------------------------------------------------------
 
 
 AT_REST = "der(energy.input)"
-"""A moving base, at rest at first, does no work then, whatever the forces on it depend on."""
+"""A moving base that is at rest at the start does no work there, whatever the forces on it depend on."""
 
 
 def declared(fmu: Fmu, native: Native, part: str) -> dict[str, set[str]]:
     description = fmpy.read_model_description(str(native.fmu(fmu.mechanism)))
-    unknowns = {"running": [*description.outputs, *description.derivatives], "initial": description.initialUnknowns}[
-        part
-    ]
+    running = [*description.outputs, *description.derivatives]
+    unknowns = {"running": running, "initial": description.initialUnknowns}[part]
     return {u.variable.name: {v.name for v in u.dependencies} for u in unknowns}
 
 
@@ -276,7 +261,7 @@ def influences(instance: Component, known: str, unknowns: Sequence[str]) -> set[
 @every_mechanism
 @pytest.mark.parametrize("part", ("running", "initial"))
 def test_declared_dependencies_are_the_true_ones(native: Native, which: str, part: str) -> None:
-    """Both ways: nothing changes that is not declared to, and whatever is declared does change at one of several points."""
+    """Only declared dependencies exist, and each declared one shows at one of several points."""
     fmu = loaded(native, which)
     wanted = declared(fmu, native, part)
     mode = "continuous" if part == "running" else "initialization"
@@ -296,7 +281,7 @@ def test_declared_dependencies_are_the_true_ones(native: Native, which: str, par
         assert not any(k.startswith("solver.") for k in wanted[unknown])
 
 
-# --- inputs that are polynomials within a step ------------------------------------------------------------------------------
+# --- inputs that are polynomials within a step ------------------------------------------------------------------------
 
 TORQUE = "joint[1].torque"
 
@@ -373,7 +358,7 @@ def test_a_reset_forgets_input_derivatives(rod: Fmu) -> None:
 
 @pytest.mark.parametrize("method", (1, 2), ids=("explicit", "implicit"))
 def test_one_step_with_a_polynomial_is_many_with_held_torques(chain: Fmu, method: int) -> None:
-    """A chain under gravity has no closed form, so the same torque is fed in 2,000 pieces, each held at its middle value."""
+    """A chain under gravity has no closed form: the reference has the torque in 2,000 pieces, held at their mean."""
     start = {"joint[1].angle_start": -0.5, "joint[2].damping": 0.1}
     derivatives, h, count = {1: 3.0, 2: -20.0, 3: 60.0}, 0.4, 2000
 
@@ -436,18 +421,13 @@ def test_bad_input_derivatives_are_refused(rod: Fmu, name: str, order: int, valu
     assert instance.bytes() == before
 
 
-# --- derivatives of outputs over time ---------------------------------------------------------------------------------------
+# --- derivatives of outputs over time ---------------------------------------------------------------------------------
 
 
 def output_derivatives(instance: Component, outputs: Sequence[str]) -> np.ndarray:
     values = reals([np.nan] * len(outputs))
-    instance.do(
-        "fmi2GetRealOutputDerivatives",
-        references(instance.refs(outputs)),
-        len(outputs),
-        integers([1] * len(outputs)),
-        values,
-    )
+    orders = integers([1] * len(outputs))
+    instance.do("fmi2GetRealOutputDerivatives", references(instance.refs(outputs)), len(outputs), orders, values)
     return np.array(values[: len(outputs)])
 
 
@@ -482,22 +462,21 @@ def test_derivatives_of_states_are_the_rates(chain: Fmu) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "order", "text"), (("tip.x", 2, "only order 1"), ("tip.x", 0, "only order 1"), ("gravity", 1, "no output"))
+    ("name", "order", "text"),
+    (("tip.x", 2, "only order 1"), ("tip.x", 0, "only order 1"), ("gravity", 1, "not an output")),
 )
-def test_output_derivatives_that_are_not_offered(chain: Fmu, name: str, order: int, text: str) -> None:
+def test_output_derivatives_that_are_not_supported(chain: Fmu, name: str, order: int, text: str) -> None:
     instance = chain.open().initialize()
-    assert (
-        instance("fmi2GetRealOutputDerivatives", references(instance.refs([name])), 1, integers([order]), reals([0.0]))
-        == ERROR
-    )
+    refs, orders, values = references(instance.refs([name])), integers([order]), reals([0.0])
+    assert instance("fmi2GetRealOutputDerivatives", refs, 1, orders, values) == ERROR
     assert text in instance.said
 
 
-# --- status -----------------------------------------------------------------------------------------------------------------
+# --- status -----------------------------------------------------------------------------------------------------------
 
 
 def test_status_after_a_discarded_step(chain: Fmu) -> None:
-    """The instance is where it was, says so, and goes on with a smaller step."""
+    """The instance is unchanged, reports the last successful time, and can make a smaller step."""
     instance = chain.open()
     instance.set_integer({"solver.method": 1})
     instance.initialize(
@@ -525,7 +504,7 @@ def test_status_after_a_discarded_step(chain: Fmu) -> None:
     + [("fmi2GetStringStatus", k) for k in range(4)],
 )
 def test_a_status_that_does_not_exist(chain: Fmu, function: str, kind: int) -> None:
-    """Steps are never pending, so there is nothing to tell about them."""
+    """Steps are never pending, so they have no such status."""
     instance = chain.open().initialize()
     place = {"fmi2GetRealStatus": reals([0.0]), "fmi2GetStringStatus": (ctypes.c_char_p * 1)()}.get(
         function, integers([0])

@@ -1,4 +1,5 @@
-"""Guards and jumps in the native FMU: impacts known on paper, in Co-Simulation and in Model Exchange, alone, together and at awkward moments."""
+"""Events of the native FMU: impacts with a closed-form solution, in Co-Simulation and Model Exchange, single,
+simultaneous, and at the ends of steps."""
 
 from __future__ import annotations
 
@@ -68,14 +69,15 @@ def motion(instance: Component) -> tuple[float, float, int]:
     return height, velocity, instance.get_integer("ball.bounces")
 
 
-# --- Co-Simulation ----------------------------------------------------------------------------------------------------------
+# --- Co-Simulation ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", (0.01, 0.07, 0.3, 0.6, 1.1, 1.4))
 @pytest.mark.parametrize("method", (1, 2, 3), ids=("explicit", "implicit", "automatic"))
 @pytest.mark.parametrize("tolerance", (None, 1e-10), ids=("default", "tight"))
 def test_the_ball_bounces_as_on_paper(ball: Fmu, step: float, method: int, tolerance: float | None) -> None:
-    """Impacts inside a step, at its end, and several within one. Free fall has no error, so the solver would pass a whole flight in one go."""
+    """Impacts inside a step, at its end, and several in one. Free fall has no integration error, so the step-size
+    control would allow a whole flight in one step."""
     instance = ball.open()
     instance.set_integer({"solver.method": method})
     instance.initialize(tolerance=tolerance)
@@ -175,15 +177,15 @@ def test_a_state_saved_between_impacts_repeats_the_same_bits(ball: Fmu) -> None:
 
 
 def test_an_impact_on_the_grid_of_the_reference_result(native: Native) -> None:
-    """The build computes a reference result in steps of 10 ms; a ball that falls 1.25 m lands exactly at the end of one."""
+    """The build computes a reference result in steps of 10 ms; a fall of 1.25 m ends exactly at the end of one."""
     assert native.fmu(TwoBalls(), start={"ball[1].height_start": 1.25}).exists()
 
 
-# --- Model Exchange, by hand ------------------------------------------------------------------------------------------------
+# --- Model Exchange, by hand ------------------------------------------------------------------------------------------
 
 
 def put(instance: Component, t: float, height: float, velocity: float) -> None:
-    """What an integrator does at the end of a step."""
+    """Set time and states, as an integrator does at the end of a step."""
     instance.do("fmi2SetTime", t)
     instance.set_states([height, velocity])
 
@@ -236,8 +238,8 @@ def test_event_mode_without_an_event_changes_nothing(ball: Fmu) -> None:
     assert instance.derivatives() == pytest.approx([-4.0, 3.0 - GRAVITY])
 
 
-def test_a_ball_that_rises_through_the_floor_is_no_impact(ball: Fmu) -> None:
-    """Started below it, which the host may do."""
+def test_a_ball_that_rises_through_the_floor_is_not_an_impact(ball: Fmu) -> None:
+    """It starts below the floor, which a host may do."""
     instance = ball.open(MODEL_EXCHANGE).continuous()
     put(instance, 0.1, -0.1, 5.0)
     instance.do("fmi2EnterEventMode")
@@ -252,7 +254,7 @@ def test_a_ball_that_rises_through_the_floor_is_no_impact(ball: Fmu) -> None:
 
 
 def test_one_impact_after_the_other(ball: Fmu) -> None:
-    """Two events for a flight: the indicator rises above zero, and falls at the next impact; in between it keeps its sign."""
+    """Two events per flight: the indicator becomes positive, then crosses zero at the next impact."""
     instance = ball.open(MODEL_EXCHANGE).continuous()
     times = impacts()
     for k in range(4):
@@ -328,21 +330,25 @@ def test_wrong_numbers_of_states_and_indicators_are_refused(ball: Fmu) -> None:
     assert instance.bytes() == before
 
 
-# --- Model Exchange, in FMPy ------------------------------------------------------------------------------------------------
+# --- Model Exchange, in FMPy ------------------------------------------------------------------------------------------
 
 FMPY = """
 import json, sys
 sys.modules["mechfmu"] = None
 import fmpy
 file, job = sys.argv[1], json.loads(sys.argv[2])
-result = fmpy.simulate_fmu(file, fmi_type=job["type"], stop_time=job["stop"], output_interval=job["step"], relative_tolerance=job["tolerance"],
-                           start_values=job.get("start", {}), output=job["output"], record_events=job["events"])
+result = fmpy.simulate_fmu(file, fmi_type=job["type"], stop_time=job["stop"], output_interval=job["step"],
+                           relative_tolerance=job["tolerance"], start_values=job.get("start", {}),
+                           output=job["output"], record_events=job["events"])
 print(json.dumps([[float(v) for v in row] for row in result.tolist()]))
 """
 
 
+BALL = ["ball.height", "ball.velocity", "ball.bounces"]
+
+
 def in_fmpy(file: Path, cwd: Path, **job: object) -> np.ndarray:
-    """time and outputs, simulated by FMPy in a process of its own."""
+    """Return time and outputs, simulated by FMPy in a process of its own."""
     done = run([sys.executable, "-c", FMPY, file, json.dumps(job)], cwd=cwd)
     return np.array(json.loads(done.stdout.splitlines()[-1]))
 
@@ -350,8 +356,8 @@ def in_fmpy(file: Path, cwd: Path, **job: object) -> np.ndarray:
 @pytest.mark.parametrize("step", (0.01, 0.05))
 def test_impacts_in_fmpys_model_exchange(native: Native, tmp_path: Path, step: float) -> None:
     """CVode finds the impacts by the event indicator; at each one FMPy records both sides."""
-    rows = in_fmpy(native.fmu(extra("bouncing_ball")), tmp_path, type="ModelExchange", stop=1.2, step=step, tolerance=1e-8,
-                   output=["ball.height", "ball.velocity", "ball.bounces"], events=True)  # fmt: skip
+    job = dict(type="ModelExchange", stop=1.2, step=step, tolerance=1e-8, output=BALL, events=True)
+    rows = in_fmpy(native.fmu(extra("bouncing_ball")), tmp_path, **job)
     jumps = np.flatnonzero(np.diff(rows[:, 3]) > 0)
     assert rows[jumps, 0] == pytest.approx(impacts()[:2], abs=IMPACT_CVODE)
     away = np.min(np.abs(rows[:, 0].reshape(-1, 1) - impacts()), axis=1) > 10 * IMPACT_CVODE
@@ -361,15 +367,15 @@ def test_impacts_in_fmpys_model_exchange(native: Native, tmp_path: Path, step: f
 
 
 def test_impacts_in_fmpys_co_simulation(native: Native, tmp_path: Path) -> None:
-    rows = in_fmpy(native.fmu(extra("bouncing_ball")), tmp_path, type="CoSimulation", stop=1.2, step=0.02, tolerance=1e-8,
-                   output=["ball.height", "ball.velocity", "ball.bounces"], events=False)  # fmt: skip
+    job = dict(type="CoSimulation", stop=1.2, step=0.02, tolerance=1e-8, output=BALL, events=False)
+    rows = in_fmpy(native.fmu(extra("bouncing_ball")), tmp_path, **job)
     away = np.min(np.abs(rows[:, 0].reshape(-1, 1) - impacts()), axis=1) > 10 * IMPACT
     wanted = np.array([on_paper(t) for t in rows[:, 0]])
     assert np.abs(rows[away, 1:] - wanted[away]).max() < 10 * IMPACT
     assert rows[-1, 3] == 2
 
 
-# --- a Boolean that an event sets, types of variables -----------------------------------------------------------------------
+# --- a Boolean that an event sets, types of variables -----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -430,7 +436,7 @@ def test_values_of_the_wrong_type_or_size_are_refused(
     assert instance.bytes() == before
 
 
-def test_a_requirement_is_told_in_its_own_words(driven: Fmu) -> None:
+def test_a_violated_requirement_is_reported_with_its_text(driven: Fmu) -> None:
     instance = driven.open().enter({"spring": 0.5})
     assert instance("fmi2ExitInitializationMode") == ERROR
     assert instance.said.replace("%%", "%") == Driven.requirement_texts[0]
@@ -444,7 +450,7 @@ def test_nominal_values(driven: Fmu) -> None:
     assert list(values) == [0.5, 1.0]
 
 
-# --- projection onto constraints --------------------------------------------------------------------------------------------
+# --- projection onto constraints --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -475,22 +481,15 @@ def test_model_exchange_projects_in_event_mode(wheel: Fmu) -> None:
 
 
 def test_fmpys_model_exchange_stays_on_the_constraint(native: Native, tmp_path: Path) -> None:
-    """Within the bound of a host that does not tell its tolerance, also where the rates do not hold it: less would restart the host's solver for nothing."""
-    rows = in_fmpy(
-        native.fmu(Wheel()),
-        tmp_path,
-        type="ModelExchange",
-        stop=1.0,
-        step=0.1,
-        tolerance=1e-8,
-        output=["x", "y"],
-        events=False,
-    )
+    """Within the bound for a host that does not set a tolerance, although the rates do not stabilize the constraint:
+    a smaller bound would restart the host's solver too often."""
+    job = dict(type="ModelExchange", stop=1.0, step=0.1, tolerance=1e-8, output=["x", "y"], events=False)
+    rows = in_fmpy(native.fmu(Wheel()), tmp_path, **job)
     assert np.hypot(rows[:, 1], rows[:, 2]) == pytest.approx(1.0, abs=1.1e-3)
     assert math.atan2(rows[-1, 2], rows[-1, 1]) == pytest.approx(2.0, abs=IMPACT_CVODE)
 
 
-# --- guards that have something to say --------------------------------------------------------------------------------------
+# --- events with notes ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -499,18 +498,18 @@ def watched(native: Native) -> Fmu:
 
 
 def test_a_warning_on_the_way(watched: Fmu) -> None:
-    """The step is made, and the host is told."""
+    """The step succeeds with a warning."""
     instance = watched.open(logging=True).initialize({"speed": 1.0})
     assert instance("fmi2DoStep", 0.0, 1.5, 1) == WARNING
     ((_, status, category, text),) = instance.log
     assert (status, category) == (WARNING, "logStatusWarning")
     assert text.replace("%%", "%") == "at t = 1 s: the end is near (50 % of the way)"
     assert instance["position"] == pytest.approx(1.5)
-    assert instance("fmi2DoStep", 1.5, 0.1, 1) == OK, "once is enough"
+    assert instance("fmi2DoStep", 1.5, 0.1, 1) == OK, "the warning comes once"
 
 
 def test_a_stop_on_the_way(watched: Fmu) -> None:
-    """The step is discarded, says why, and the instance is where it was."""
+    """The step is discarded with a reason, and the instance is unchanged."""
     instance = watched.open().initialize({"speed": 1.0})
     instance("fmi2DoStep", 0.0, 1.5, 1)
     before = instance.bytes()
@@ -531,7 +530,7 @@ def test_a_start_beyond_the_end_is_refused(watched: Fmu) -> None:
     assert instance("fmi2ExitInitializationMode") == OK
 
 
-def test_a_start_beyond_the_warning_is_told(watched: Fmu) -> None:
+def test_a_start_beyond_the_warning_is_reported(watched: Fmu) -> None:
     instance = watched.open(logging=True).enter({"position_start": 1.5})
     assert instance("fmi2ExitInitializationMode") == WARNING
     assert "the end is near" in instance.said
@@ -555,7 +554,7 @@ def test_notes_in_model_exchange(watched: Fmu, position: float, ends: bool) -> N
 @pytest.mark.parametrize("speed", (1.5, 3.0), ids=("warning", "stop"))
 @pytest.mark.filterwarnings("ignore:at t = :RuntimeWarning")
 def test_a_model_that_ends_early_can_be_built(native: Native, speed: float) -> None:
-    """The reference result inside the FMU covers the first second; a motion that ends before must not prevent the build."""
+    """The FMU contains a reference result of one second; a motion that ends before must not prevent the build."""
     assert native.fmu(Watched(), start={"speed": speed}).exists()
 
 

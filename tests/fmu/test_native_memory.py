@@ -1,4 +1,4 @@
-"""The C code under the eyes of compilers, sanitizers and valgrind; many instances, threads, and what they cost."""
+"""The C code under compiler warnings, sanitizers and valgrind; many instances, threads, and their memory."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.native_build import C, Native, extra, run, tool, zig
+from helpers.native_build import C, Native, extra, run, zig
 from helpers.native_fmi import MODEL_EXCHANGE, Fmu
 from helpers.native_mechanisms import Driven, TwoBalls, Wheel
+from helpers.needs import tool
 from helpers.tolerances import MEMORY_PER_INSTANCE
 from mechfmu import LinkChain
 from mechfmu.model import Mechanism
@@ -38,7 +39,7 @@ every_mechanism = pytest.mark.parametrize("which", MECHANISMS)
 
 
 def call_table(native: Native, which: str, label: str, *flags: str) -> Path:
-    """The program that makes all calls, linked with runtime and model."""
+    """Return tests/c/call_table.c, linked with runtime and model."""
     mechanism = MECHANISMS[which]()
     sources = [*native.c_files(mechanism), C / "call_table.c"]
     return native.program(
@@ -48,7 +49,7 @@ def call_table(native: Native, which: str, label: str, *flags: str) -> Path:
     )
 
 
-# --- compilers --------------------------------------------------------------------------------------------------------------
+# --- compilers --------------------------------------------------------------------------------------------------------
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 MORE = ("-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wwrite-strings", "-Wcast-qual")
@@ -64,13 +65,13 @@ def test_no_warnings(native: Native, which: str, compiler: str, tmp_path: Path) 
 
 
 def test_functions_of_the_model_are_its_own(native: Native) -> None:
-    """Only the constant `model` is visible outside model.c, so that several FMUs can be linked into one program after renaming it."""
+    """Only the constant `model` is visible outside model.c, so that several FMUs can be linked into one program."""
     (model,) = (f for f in native.c_files(Wheel()) if f.name == "model.c")
     run([tool("gcc"), *STRICT, "-Wmissing-prototypes", "-fsyntax-only", model])
 
 
 def test_no_warnings_in_loops(native: Native) -> None:
-    """A chain long enough for loops, with the optimiser looking, too."""
+    """A chain long enough for loops, with the warnings of the optimiser."""
     (model,) = (f for f in native.c_files(LinkChain(links=40)) if f.name == "model.c")
     assert "for (int j" in model.read_text()
     run([tool("gcc"), *STRICT, "-O1", "-c", model, "-o", os.devnull])
@@ -86,7 +87,7 @@ def test_there_is_no_global_state(native: Native, tmp_path: Path) -> None:
         assert sizes.get(".data", 0) == 0 and sizes.get(".bss", 0) == 0, f"{file.name}: {sizes}"
 
 
-# --- sanitizers and valgrind ------------------------------------------------------------------------------------------------
+# --- sanitizers and valgrind ------------------------------------------------------------------------------------------
 
 SANITIZERS = (
     "-O1",
@@ -99,7 +100,8 @@ SANITIZERS = (
 @only_linux
 @every_mechanism
 def test_all_calls_in_random_order_under_sanitizers(native: Native, which: str) -> None:
-    """3,000 sequences of legal and illegal calls of both types: every illegal one returns fmi2Error with a message and changes nothing."""
+    """3,000 sequences of legal and illegal calls of both types: an illegal one returns fmi2Error with a message and
+    does not change the instance."""
     program = call_table(native, which, "sanitized", *SANITIZERS)
     for seed in (1, 2, 3):
         done = run([program, "random", str(seed), "1000"])
@@ -139,7 +141,7 @@ VALGRIND = (
 
 @only_linux
 @every_mechanism
-def test_no_leak_over_a_thousand_lives(native: Native, which: str) -> None:
+def test_no_leak_over_1000_instantiate_free_cycles(native: Native, which: str) -> None:
     done = run([tool("valgrind"), *VALGRIND, call_table(native, which, "plain", "-O1"), "lifecycles", "1000"])
     assert "1000 instantiate/free cycles" in done.stdout
     assert not done.stderr, done.stderr
@@ -148,20 +150,20 @@ def test_no_leak_over_a_thousand_lives(native: Native, which: str) -> None:
 @only_linux
 @every_mechanism
 def test_nothing_uninitialized_is_used(native: Native, which: str) -> None:
-    """What sanitizers do not see: values that were never written."""
+    """Values that were never written, which the sanitizers do not detect."""
     done = run([tool("valgrind"), *VALGRIND, call_table(native, which, "plain", "-O1"), "random", "11", "150"])
     assert not done.stderr, done.stderr
 
 
 @only_linux
 def test_valgrind_would_find_a_leak(native: Native, tmp_path: Path) -> None:
-    """The two tests above can fail: a program that forgets one block does."""
+    """The two tests above can fail: a program with a leak does."""
     (tmp_path / "leak.c").write_text("#include <stdlib.h>\nint main(void) { return malloc(8) == 0; }\n")
     program = native.program("leak", [tmp_path / "leak.c"], ["-O0"])
     assert subprocess.run([tool("valgrind"), *VALGRIND, program], capture_output=True).returncode == 9
 
 
-# --- threads and many instances ---------------------------------------------------------------------------------------------
+# --- threads and many instances ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -200,11 +202,8 @@ def test_instances_of_both_types_side_by_side(native: Native) -> None:
     rod = Fmu(LinkChain(links=1), native.binary(LinkChain(links=1)))
     wanted_ball = ball.open().initialize().run([0.1] * 4, ["ball.height"])
     wanted_rod = rod.open().initialize().run([0.1] * 4, ["joint[1].angle"])
-    falling, swinging, exchanged = (
-        ball.open().initialize(),
-        rod.open().initialize(),
-        ball.open(MODEL_EXCHANGE).continuous(),
-    )
+    falling, swinging = ball.open().initialize(), rod.open().initialize()
+    exchanged = ball.open(MODEL_EXCHANGE).continuous()
     for i in range(4):
         falling.step(0.1)
         exchanged.set_states([5.0 + i, 0.0])
@@ -215,10 +214,12 @@ def test_instances_of_both_types_side_by_side(native: Native) -> None:
 
 MANY = """
 import ctypes, json, os, sys
-library, guid, count, reference = ctypes.CDLL(sys.argv[1]), sys.argv[2].encode(), int(sys.argv[3]), ctypes.c_uint(int(sys.argv[4]))
+library, guid, count = ctypes.CDLL(sys.argv[1]), sys.argv[2].encode(), int(sys.argv[3])
+reference = ctypes.c_uint(int(sys.argv[4]))
 LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 class Callbacks(ctypes.Structure):
-    _fields_ = [("logger", LOGGER), ("allocate", ctypes.c_void_p), ("free", ctypes.c_void_p), ("finished", ctypes.c_void_p), ("environment", ctypes.c_void_p)]
+    others = ("allocate", "free", "finished", "environment")
+    _fields_ = [("logger", LOGGER), *zip(others, [ctypes.c_void_p] * 4)]
 callbacks = Callbacks(logger=LOGGER(lambda *a: print(a[4])))
 library.fmi2Instantiate.restype = ctypes.c_void_p
 d = ctypes.c_double
@@ -227,15 +228,16 @@ def rss():
         return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     import resource
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: bytes
-def live(i):
+def stepped(i):
     c = ctypes.c_void_p(library.fmi2Instantiate(b"%d" % i, 1, guid, None, ctypes.byref(callbacks), 0, 0))
     assert c.value
-    assert library.fmi2SetupExperiment(c, 0, d(0), d(0), 0, d(0)) == library.fmi2EnterInitializationMode(c) == library.fmi2ExitInitializationMode(c) == 0
+    assert library.fmi2SetupExperiment(c, 0, d(0), d(0), 0, d(0)) == 0
+    assert library.fmi2EnterInitializationMode(c) == library.fmi2ExitInitializationMode(c) == 0
     assert library.fmi2DoStep(c, d(0), d(0.001), 1) == 0
     return c
-library.fmi2FreeInstance(live(0))
+library.fmi2FreeInstance(stepped(0))
 before = rss()
-alive = [live(i) for i in range(count)]
+alive = [stepped(i) for i in range(count)]
 after = rss()
 value = d()
 seen = set()
@@ -246,10 +248,10 @@ for c in alive:
     library.fmi2FreeInstance(c)
 del alive
 for i in range(1000):
-    library.fmi2FreeInstance(live(i))
+    library.fmi2FreeInstance(stepped(i))
 base = rss()
 for i in range(10 * count // 4):
-    library.fmi2FreeInstance(live(i))
+    library.fmi2FreeInstance(stepped(i))
 print(json.dumps(dict(each=(after - before) / count, growth=rss() - base, seen=sorted(seen))))
 """
 
@@ -266,11 +268,11 @@ def test_ten_thousand_instances(native: Native, chain: Fmu, tmp_path: Path) -> N
     assert len(found["seen"]) == 1 and found["seen"] != [0.0], "all have moved, and alike"
 
 
-# --- locale -----------------------------------------------------------------------------------------------------------------
+# --- locale -----------------------------------------------------------------------------------------------------------
 
 
 def comma_locale(folder: Path) -> tuple[str, dict[str, str]] | None:
-    """A locale that writes 0,5 and the environment it needs: one that is installed, or one made here; None where neither is possible."""
+    """Return a locale with a decimal comma, installed or compiled here, and its environment; None without one."""
     if not shutil.which("locale"):
         return None
     installed = run(["locale", "-a"]).stdout.split()

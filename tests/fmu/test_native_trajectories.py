@@ -1,4 +1,4 @@
-"""One motion, however the native FMU is run: the golden example through Co-Simulation and Model Exchange, in five hosts, each in its own process."""
+"""The golden example as a native FMU, in Co-Simulation and Model Exchange, in five hosts, each in its own process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from helpers import needs
 from helpers.native_build import Native, run
 from helpers.native_fmi import MODEL_EXCHANGE, Component, Fmu
 from helpers.paths import TESTS
@@ -55,7 +56,7 @@ def test_co_simulation_is_golden_with_any_step(chain: Fmu, h: float) -> None:
     assert np.abs(rows[every - 1 :: every] - wanted)[:, :10].max() < GOLDEN_ANGLE
 
 
-# --- Model Exchange ---------------------------------------------------------------------------------------------------------
+# --- Model Exchange ---------------------------------------------------------------------------------------------------
 
 
 def ordered(instance: Component) -> list[str]:
@@ -91,14 +92,14 @@ def test_outputs_in_model_exchange_are_those_of_co_simulation(chain: Fmu) -> Non
     assert np.array_equal(exchanged.get(*outputs), stepped.get(*outputs))
 
 
-# --- other hosts ------------------------------------------------------------------------------------------------------------
+# --- other hosts ------------------------------------------------------------------------------------------------------
 
 FMPY = """
 import json, sys
 sys.modules["mechfmu"] = None
 import fmpy
-result = fmpy.simulate_fmu(sys.argv[1], fmi_type=sys.argv[2], stop_time=10.0, output_interval=0.01, relative_tolerance=float(sys.argv[3]),
-                           output=json.loads(sys.argv[4]))
+result = fmpy.simulate_fmu(sys.argv[1], fmi_type=sys.argv[2], stop_time=10.0, output_interval=0.01,
+                           relative_tolerance=float(sys.argv[3]), output=json.loads(sys.argv[4]))
 print(json.dumps([[float(v) for v in row] for row in result.tolist()]))
 """
 
@@ -121,7 +122,8 @@ def test_fmpy(native: Native, tmp_path: Path, kind: str, angle: float, rate: flo
 
 @pytest.mark.parametrize("name", ("libcosim", "ecos"))
 def test_other_masters(native: Native, tmp_path: Path, name: str, co_simulation: np.ndarray) -> None:
-    """They know no tolerance, so the FMU's parameter is set to the same value."""
+    """They do not set a tolerance, so the FMU's parameter is set to the same value."""
+    needs.master(name)
     job = dict(start={"solver.relative_tolerance": TIGHT}, step=STEP, count=COUNT, outputs=ANGLES + RATES)
     done = run(
         [sys.executable, TESTS / "helpers" / "other_hosts.py", name, native.fmu(LinkChain(links=10)), json.dumps(job)],
@@ -146,11 +148,13 @@ f = dae.create("f", ["t", "x", "u"], ["ode", "y"])
 t, x, u = casadi.MX.sym("t"), casadi.MX.sym("x", len(names)), casadi.MX.sym("u", len(inputs))
 ode, y = f(t, x, u)
 point = (0.0, [0.1 * (i % 5) - 0.2 for i in range(len(names))], [0.3 * (i % 3) for i in range(len(inputs))])
-derivatives = casadi.Function("J", [t, x, u], [ode, y, casadi.jacobian(ode, x), casadi.jacobian(ode, u), casadi.jacobian(y, x), casadi.jacobian(y, u)])
+jacobians = [casadi.jacobian(value, by) for value in (ode, y) for by in (x, u)]
+derivatives = casadi.Function("J", [t, x, u], [ode, y, *jacobians])
 integrator = casadi.integrator("I", "cvodes", dict(t=t, x=x, ode=casadi.substitute(ode, u, casadi.DM(u0))), 0.0,
                                [0.1 * i for i in range(1, 11)], dict(reltol=1e-9, abstol=1e-9))
-print(json.dumps(dict(x=names, u=inputs, y=dae.y(), point=point, values=[np.array(casadi.DM(v)).tolist() for v in derivatives(*point)],
-                      trajectory=np.array(integrator(x0=x0)["xf"]).T.tolist())))
+values = [np.array(casadi.DM(v)).tolist() for v in derivatives(*point)]
+trajectory = np.array(integrator(x0=x0)["xf"]).T.tolist()
+print(json.dumps(dict(x=names, u=inputs, y=dae.y(), point=point, values=values, trajectory=trajectory)))
 """
 
 

@@ -1,4 +1,5 @@
-"""Python FMUs in ordinary use: again and again, side by side, in threads, in forked and spawned processes, in a notebook, in hosts without Python."""
+"""Python FMUs in use: repeatedly, side by side, in threads, in forked and spawned processes, in a notebook, and in
+hosts without Python."""
 
 from __future__ import annotations
 
@@ -8,11 +9,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbclient
-import nbformat
 import numpy as np
 import pytest
 
+from helpers import needs
 from helpers.build import Build
 from helpers.fmu_client import Host
 from helpers.native_build import FMI, C, Native, zig
@@ -20,6 +20,7 @@ from helpers.slave_cases import Portable
 from mechfmu.mechanisms import names
 
 pytest_plugins = ["helpers.slave_fixtures", "helpers.native_fixtures"]
+nbclient, nbformat = needs.module("nbclient"), needs.module("nbformat")
 
 SIMULATE = "import sys, json, fmpy; sys.modules['mechfmu'] = None\n"
 
@@ -44,7 +45,10 @@ def run(code: str, *arguments: object, folder: Path, timeout: float = 120) -> li
 
 def test_a_hundred_simulations_in_one_process(portable: Portable, tmp_path: Path) -> None:
     """FMPy extracts the FMU and deletes it again each time."""
-    code = "for _ in range(100): print(float(fmpy.simulate_fmu(sys.argv[1], stop_time=0.1, output_interval=0.01)['voltage'][-1]))"
+    code = """
+for _ in range(100):
+    print(float(fmpy.simulate_fmu(sys.argv[1], stop_time=0.1, output_interval=0.01)["voltage"][-1]))
+"""
     lines = run(code, portable("divider"), folder=tmp_path)
     assert len(lines) == 100 and set(lines) == {lines[0]}
 
@@ -81,7 +85,8 @@ from fmpy.fmi2 import FMU2Slave
 description, folder = fmpy.read_model_description(sys.argv[1]), fmpy.extract(sys.argv[1])
 references = [v.valueReference for v in description.modelVariables if v.causality == 'output' and v.type == 'Real']
 def work(k):
-    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName=f'thread {k}')
+    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, instanceName=f'thread {k}',
+                      modelIdentifier=description.coSimulation.modelIdentifier)
     slave.instantiate(); slave.setupExperiment(); slave.enterInitializationMode(); slave.exitInitializationMode()
     for i in range(200):
         slave.doStep(i * 0.01, 0.01); values = slave.getReal(references)
@@ -125,7 +130,8 @@ from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave
 description, folder = fmpy.read_model_description(sys.argv[1]), fmpy.extract(sys.argv[1])
 def new():
-    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, modelIdentifier=description.coSimulation.modelIdentifier, instanceName='a')
+    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, instanceName='a',
+                      modelIdentifier=description.coSimulation.modelIdentifier)
     slave.instantiate(); slave.setupExperiment(); slave.enterInitializationMode(); slave.exitInitializationMode()
     return slave
 slave = new()
@@ -150,7 +156,7 @@ def test_an_instance_stays_with_the_process_that_made_it(portable: Portable, tmp
 
 
 def test_a_notebook(portable: Portable, tmp_path: Path) -> None:
-    """The kernel lives through cell after cell."""
+    """The kernel survives several cells."""
     cells = [
         "import fmpy",
         *[
@@ -177,22 +183,15 @@ def test_a_host_in_c_without_python(fmu: Build, native: Native, host: Host, tmp_
     wanted = slave.run([0.01] * 20, names)
     guid = (tmp_path / "fmu" / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]
     program = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
-    command = [
-        program,
-        tmp_path / "fmu" / "binaries" / "linux64" / "LinkChain.so",
-        guid,
-        "0.01",
-        "20",
-        "1e-6",
-        *(str(slave.references[n]) for n in names),
-    ]
+    library, outputs = tmp_path / "fmu" / "binaries" / "linux64" / "LinkChain.so", [slave.references[n] for n in names]
+    command = [program, library, guid, "0.01", "20", "1e-6", *map(str, outputs)]
     done = subprocess.run(command, env={"MECHFMU_PYTHON": sys.executable}, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert np.array_equal([[float(v) for v in line.split()] for line in done.stdout.splitlines()], wanted)
 
 
 def test_pythonfmu_still_builds_the_slave(fmu: Build, fresh_host: Host, tmp_path: Path) -> None:
-    """For those who want it in the host's own process: the same bits there."""
+    """In the host's own process the slave computes the same bits."""
     file = fmu(links=2)
     with zipfile.ZipFile(file) as archive:
         archive.extractall(tmp_path / "fmu")
@@ -200,17 +199,8 @@ def test_pythonfmu_still_builds_the_slave(fmu: Build, fresh_host: Host, tmp_path
     module = (resources / "slavemodule.txt").read_text()
     core = json.loads((resources / "model.json").read_text())["core"]
     files = [resources / "model.json", tmp_path / "fmu" / "modelDescription.xml", resources / core]
-    command = [
-        sys.executable,
-        "-m",
-        "pythonfmu",
-        "build",
-        "-f",
-        resources / f"{module}.py",
-        "-d",
-        tmp_path / "built",
-        *files,
-    ]
+    options = ["-f", resources / f"{module}.py", "-d", tmp_path / "built"]
+    command = [sys.executable, "-m", "pythonfmu", "build", *options, *files]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     outputs = ["joint[1].angle", "tip.x", "energy.total", "joint[2].reaction_x"]
     wanted = fresh_host.open(file).initialize().run([0.01] * 20, outputs)

@@ -1,4 +1,4 @@
-"""Which Python runs the FMU, in a host that is not Python; and what the host is told when none does."""
+"""The choice of the Python that runs the FMU, in a host that is not Python, and the message when there is none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def bare(fmu_store: Path) -> Path:
 
 
 class Bare:
-    """tests/c/host.c with an FMU, and the environment that a test gives it: nothing else."""
+    """tests/c/host.c with an FMU, in an environment of the test's variables only."""
 
     def __init__(self, program: Path, folder: Path):
         self.program, self.folder = program, folder
@@ -121,7 +121,7 @@ def test_the_first_that_has_the_packages_is_taken(chain: Bare, bare: Path) -> No
 
 
 @only_python
-def test_a_named_python_that_does_not_suit_is_told(chain: Bare, bare: Path) -> None:
+def test_a_named_python_that_does_not_suit_is_reported(chain: Bare, bare: Path) -> None:
     done = chain(MECHFMU_PYTHON=str(bare / "python3"), VIRTUAL_ENV=sys.prefix)
     ran(done)
     assert f"[1, logStatusWarning]: {bare}/python3 (MECHFMU_PYTHON): Python 3." in done.stderr
@@ -129,7 +129,7 @@ def test_a_named_python_that_does_not_suit_is_told(chain: Bare, bare: Path) -> N
 
 
 @only_python
-def test_when_there_is_none_the_host_is_told_which_were_tried(chain: Bare, bare: Path, tmp_path: Path) -> None:
+def test_without_a_suitable_python_the_message_lists_the_candidates(chain: Bare, bare: Path, tmp_path: Path) -> None:
     old = program(
         tmp_path / "old",
         "python3",
@@ -151,7 +151,7 @@ runpy.run_path(sys.argv[0], run_name='__main__')" "$@"\n""",
     for part in (
         "/nowhere/python (MECHFMU_PYTHON): cannot be started: No such file or directory",
         f"{old} (on the path): Python 2.7 is too old: 3.10 or newer is needed",
-        f"{silent} (on the path): it ended without a word (exit status 7)",
+        f"{silent} (on the path): it ended without a message (exit status 7)",
         f"{nonsense} (on the path): ",
         f"{bare}/python3 (on the path): Python 3.",
         "lacks numpy, scipy, casadi",
@@ -181,7 +181,7 @@ def broken(source: Path, target: Path, old: str, new: str) -> Path:
         ("import os; os.write(2, b'farewell\\n'); os._exit(5)", "farewell"),
     ],
 )
-def test_a_slave_that_cannot_be_loaded_is_told(
+def test_a_slave_that_cannot_be_loaded_is_reported(
     portable: Portable, native: Native, tmp_path: Path, statement: str, message: str
 ) -> None:
     folder = broken(portable("troublesome"), tmp_path / "fmu", "import ctypes\n", f"{statement}\n")
@@ -190,7 +190,7 @@ def test_a_slave_that_cannot_be_loaded_is_told(
     assert done.returncode == 1 and message in done.stderr, done.stderr
 
 
-def test_an_exception_while_instantiating_is_told(portable: Portable, native: Native, tmp_path: Path) -> None:
+def test_an_exception_while_instantiating_is_reported(portable: Portable, native: Native, tmp_path: Path) -> None:
     folder = broken(
         portable("troublesome"), tmp_path / "fmu", "self.trouble, self.total", "self.trouble, self.total = 1 / 0, 0  #"
     )
@@ -201,10 +201,10 @@ def test_an_exception_while_instantiating_is_told(portable: Portable, native: Na
     )
 
 
-def test_a_python_host_lends_its_interpreter(
+def test_a_python_host_provides_the_interpreter(
     portable: Portable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bare: Path
 ) -> None:
-    """With its virtual environment, whatever the path and the registration say."""
+    """With its virtual environment, in spite of the path and the registration."""
     monkeypatch.setenv("PATH", f"{bare}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CONFIG_HOME", configured(tmp_path / "configuration", str(bare / "python3")))
     host = Host(tmp_path)

@@ -1,4 +1,4 @@
-"""Anybody's slave as a portable FMU: what it computes is what pythonfmu computes, bit for bit."""
+"""Any slave as a portable FMU: its results are those of pythonfmu, bit for bit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = {
 
 @pytest.fixture
 def beside(tmp_path: Path):
-    """A host for what pythonfmu has built: it is not asked to end well."""
+    """A host for an FMU that pythonfmu has built; it is killed at the end."""
     host = Host(tmp_path)
     yield host
     host.kill()
@@ -59,11 +59,9 @@ def test_values_of_every_kind(portable: Portable, in_process: Portable, host: Ho
     assert texts[0] == texts[1] == ["Größe 100 %", "Größe 100 % -24"]
 
 
-def test_what_a_slave_logs_reaches_the_host_with_its_status(portable: Portable, host: Host) -> None:
-    loud, quiet = (
-        host.open(portable("every_kind"), "loud").initialize(),
-        host.open(portable("every_kind"), "quiet", logging=False).initialize(),
-    )
+def test_messages_of_a_slave_reach_the_host_with_their_status(portable: Portable, host: Host) -> None:
+    file = portable("every_kind")
+    loud, quiet = host.open(file, "loud").initialize(), host.open(file, "quiet", logging=False).initialize()
     loud.step(0.1)
     assert host.said == "[loud] at 0.100 we are 100% sure\n[loud] this may go wrong"
     quiet.step(0.1)
@@ -82,7 +80,7 @@ def test_a_state_that_the_slave_keeps_by_itself(portable: Portable, host: Host) 
     assert np.array_equal(other.run([0.01] * 20, ["position"]), ahead)
 
 
-def test_a_slave_that_has_enough_ends_the_simulation(portable: Portable, host: Host) -> None:
+def test_a_slave_can_end_the_simulation(portable: Portable, host: Host) -> None:
     slave = opened(portable("spring"), host)
     slave.step(4.0)
     with pytest.raises(Refused) as refusal:
@@ -90,7 +88,7 @@ def test_a_slave_that_has_enough_ends_the_simulation(portable: Portable, host: H
     assert refusal.value.status == 2 and slave.discarded() == (4.0, True)
 
 
-def test_reset_begins_anew(portable: Portable, host: Host) -> None:
+def test_reset_restarts(portable: Portable, host: Host) -> None:
     slave = opened(portable("spring"), host)
     first = slave.run([0.01] * 20, ["position"])
     slave.reset()
@@ -113,38 +111,20 @@ def test_the_rules_of_fmi_for_values(portable: Portable, host: Host) -> None:
     assert slave["gain"] == 2.0
 
 
-# --- the command --------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def test_from_a_slaves_file(tmp_path: Path, host: Host) -> None:
-    text = done(
-        "portable",
-        SLAVES / "spring.py",
-        *(SLAVES / f for f in FILES["spring"]),
-        "-o",
-        "out",
-        "--call-timeout",
-        "30",
-        folder=tmp_path,
-    )
+    command = ("portable", SLAVES / "spring.py", *(SLAVES / f for f in FILES["spring"]), "--call-timeout", "30")
+    text = done(*command, "-o", "out", folder=tmp_path)
     assert text.startswith("wrote out/Spring.fmu")
     with zipfile.ZipFile(tmp_path / "out" / "Spring.fmu") as archive:
         libraries = {n for n in archive.namelist() if n.startswith("binaries/")}
     assert libraries == {"binaries/linux64/Spring.so", "binaries/win64/Spring.dll", "binaries/darwin64/Spring.dylib"}
     assert opened(tmp_path / "out" / "Spring.fmu", host)["position"] == 0.1
-    done(
-        "portable",
-        SLAVES / "spring.py",
-        *(SLAVES / f for f in FILES["spring"]),
-        "-o",
-        "again",
-        "--call-timeout",
-        "30",
-        folder=tmp_path,
-    )
-    assert filecmp.cmp(tmp_path / "out" / "Spring.fmu", tmp_path / "again" / "Spring.fmu", shallow=False), (
-        "the same input gives the same bytes"
-    )
+    done(*command, "-o", "again", folder=tmp_path)
+    files = (tmp_path / folder / "Spring.fmu" for folder in ("out", "again"))
+    assert filecmp.cmp(*files, shallow=False), "the same input gives the same bytes"
 
 
 def test_the_original_is_not_overwritten(tmp_path: Path, in_process: Portable) -> None:

@@ -28,12 +28,19 @@ def golden(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
-# --- golden names -> names of the contract ----------------------------------------------------------------------------------
+# --- golden names -> names of the contract ----------------------------------------------------------------------------
 
 CART_NAMES = {
-    "m0": "body.mass", "k0": "body.gyration_radius", "m1": "wheel.mass", "r": "wheel.radius", "C": "wheel.axial_inertia", "A": "wheel.diametral_inertia",
-    "l1": "geometry.front", "l2": "geometry.rear", "h": "geometry.half_track",
-}  # fmt: skip
+    "m0": "body.mass",
+    "k0": "body.gyration_radius",
+    "m1": "wheel.mass",
+    "r": "wheel.radius",
+    "C": "wheel.axial_inertia",
+    "A": "wheel.diametral_inertia",
+    "l1": "geometry.front",
+    "l2": "geometry.rear",
+    "h": "geometry.half_track",
+}
 GUIDANCE_NAMES = {
     "K": "guidance.gain",
     "vc": "guidance.cruise_speed",
@@ -50,9 +57,16 @@ GAIN_NAMES = {
     "kd": "constraint.rate_gain",
 }
 OBSTACLE_NAMES = {
-    "cx": "x", "cy": "y", "vx": "velocity_x", "vy": "velocity_y", "theta": "angle", "omega": "rotation_rate", "a": "semi_axis_a", "b": "semi_axis_b",
+    "cx": "x",
+    "cy": "y",
+    "vx": "velocity_x",
+    "vy": "velocity_y",
+    "theta": "angle",
+    "omega": "rotation_rate",
+    "a": "semi_axis_a",
+    "b": "semi_axis_b",
     "chi": "side",
-}  # fmt: skip
+}
 Q = ("pose.x", "pose.y", "steering.angle", "pose.heading", "wheel.front_angle", "wheel.left_angle", "wheel.right_angle")
 DQ = (
     "pose.velocity_x",
@@ -117,7 +131,7 @@ def field_on_jets(
     )
 
 
-# --- mechanisms, evaluated --------------------------------------------------------------------------------------------------
+# --- mechanisms, evaluated --------------------------------------------------------------------------------------------
 
 
 @cache
@@ -141,10 +155,21 @@ def evaluated(
 
 
 class Loop:
-    """Controller and plant as one set of differential equations, without sampling; the scenario's target and obstacles move uniformly."""
+    """Controller and plant as one set of differential equations, without sampling.
 
-    def __init__(self, scenario: Mapping[str, Any], start: Mapping[str, float], control: Mapping[str, float], front: str = "rigid",
-                 cart: Mapping[str, float] | None = None, law: str | None = None, engine_name: str = "casadi"):  # fmt: skip
+    The scenario's target and obstacles move uniformly.
+    """
+
+    def __init__(
+        self,
+        scenario: Mapping[str, Any],
+        start: Mapping[str, float],
+        control: Mapping[str, float],
+        front: str = "rigid",
+        cart: Mapping[str, float] | None = None,
+        law: str | None = None,
+        engine_name: str = "casadi",
+    ):
         self.scenario, cart = scenario, cart or {}
         self.plant = WheeledCart(front=front)
         self.controller = CartController(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechfmu.codegen.recording import recording_of
-from mechfmu.control.guidance import Guidance, Obstacle, Target, apart, distances, inflated, safe_field
+from mechfmu.control.guidance import Guidance, Obstacle, Target, distances, inflated, safe_field, separation
 from mechfmu.mechanisms.cart_controller.model import CartController
+from mechfmu.mechanisms.scenario.variables import OBSTACLE_VARIABLES
 from mechfmu.mechanisms.wheeled_cart.model import WheeledCart
 
 
@@ -37,19 +38,40 @@ class Scenarios:
         )
 
 
+def random_obstacles(
+    random: np.random.Generator, m: int, box: float, speed: float, rotation: float, size: tuple[float, float]
+) -> Obstacle:
+    """m obstacles at once."""
+    centre, velocity = random.uniform(-box, box, (2, m)), random.uniform(-speed, speed, (2, m)) / np.sqrt(2)
+    angle, rate = random.uniform(-3, 3, m), random.uniform(-rotation, rotation, m)
+    axes, side = random.uniform(*size, (2, m)), random.choice([-1.0, 1.0], m)
+    return Obstacle(*centre, *velocity, angle, rate, *axes, side, np.ones(m))
+
+
 def random_scenarios(
-    n: int, seed: int, obstacles: int = 3, speed: float = 0.0, rotation: float = 0.0, gap: float = 0.2, start: float = 0.3, free: float = 0.6,
-    stop: float = 60.0, size: tuple[float, float] = (0.4, 2.0), box: float = 6.0, footprint: float = 0.0,
-) -> Scenarios:  # fmt: skip
-    """Scenarios that a path can solve: at no time do obstacles come nearer than `gap` to each other; the start is `start` off them; the target is never
-    inside one and `free` off them in the last third of the time."""
+    n: int,
+    seed: int,
+    obstacles: int = 3,
+    speed: float = 0.0,
+    rotation: float = 0.0,
+    gap: float = 0.2,
+    start: float = 0.3,
+    free: float = 0.6,
+    stop: float = 60.0,
+    size: tuple[float, float] = (0.4, 2.0),
+    box: float = 6.0,
+    footprint: float = 0.0,
+) -> Scenarios:
+    """Scenarios that a path can solve.
+
+    At no time do obstacles come nearer than `gap` to each other; the start is `start` off them; the target is never
+    inside one, and `free` off them in the last third of the time.
+    """
     random, found = np.random.default_rng(seed), 0
     kept: list[Scenarios] = []
     while found < n:
         m = 2000
-        make = [Obstacle(*random.uniform(-box, box, (2, m)), *random.uniform(-speed, speed, (2, m)) / np.sqrt(2), random.uniform(-3, 3, m),
-                         random.uniform(-rotation, rotation, m), *random.uniform(*size, (2, m)), random.choice([-1.0, 1.0], m), np.ones(m))
-                for _ in range(obstacles)]  # fmt: skip
+        make = [random_obstacles(random, m, box, speed, rotation, size) for _ in range(obstacles)]
         target = Target(*random.uniform(-box, box, (2, m)), *random.uniform(-0.1, 0.1, (2, m)) * (speed > 0))
         all_of_them = Scenarios(*random.uniform(-box - 2, box + 2, (2, m)), target, make)
         good = np.min(distances(all_of_them.x, all_of_them.y, [inflated(o, footprint) for o in make]), axis=0) > start
@@ -60,7 +82,7 @@ def random_scenarios(
             wide = [inflated(o, gap / 2) for o in real]
             for i, a in enumerate(wide):
                 for b in wide[i + 1 :]:
-                    good &= apart(a, b) > 0
+                    good &= separation(a, b) > 0
             good &= np.min(distances(T.x, T.y, real), axis=0) > (free if t > stop * 2 / 3 or not moves else 0.05)
         kept.append(all_of_them.chosen(np.flatnonzero(good)))
         found += len(kept[-1])
@@ -75,7 +97,10 @@ def random_scenarios(
 
 
 def follow_field(s: Scenarios, g: Guidance, stop: float, dt: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
-    """M moving exactly with the field, by the classical Runge-Kutta method: smallest clearance, and distance from the target at the end."""
+    """M moving exactly with the field, by the classical Runge-Kutta method.
+
+    Smallest clearance, and distance from the target at the end.
+    """
     x, y = s.x.copy(), s.y.copy()
     clearance = np.full(len(s), np.inf)
 
@@ -102,7 +127,7 @@ def drive(
     stop: float,
     h: float = 0.02,
 ):
-    """Plant and controller, torques held over h; both are the recorded equations of the mechanisms, evaluated for all scenarios at once.
+    """Plant and controller, torques held over h: the recorded equations, evaluated for all scenarios at once.
 
     Smallest clearance, distance from the target at the end, and the largest value of each flag.
     """
@@ -125,8 +150,7 @@ def drive(
         (tp.by_name[name].index, tc.by_name[name].index)
         for name in ("wheel.left_torque", "wheel.right_torque", "steering.torque")
     ]
-    words = {"x": "x", "y": "y", "vx": "velocity_x", "vy": "velocity_y", "angle": "angle", "rate": "rotation_rate", "a": "semi_axis_a", "b": "semi_axis_b",
-             "side": "side", "active": "active"}  # fmt: skip
+    words = {field: name for field, (name, _, _) in OBSTACLE_VARIABLES.items()}
     flags = ("inside_obstacle", "overlapping_obstacles", "target_blocked", "influence_short", "saturated")
     worst = {name: np.zeros(n) for name in flags}
     clearance = np.full(n, np.inf)

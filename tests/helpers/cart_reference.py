@@ -1,4 +1,7 @@
-"""The cart in seven coordinates with multipliers, and in the article's independent coordinates: formulations that share nothing with the library's."""
+"""The cart in seven coordinates with multipliers, and in the article's independent coordinates.
+
+Formulations that share nothing with the library's.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,15 @@ def rolling_matrix(q: np.ndarray, p: dict[str, float]) -> np.ndarray:
         np.cos(q[2] + q[3]),
     )
     r, h = p["r"], p["h"]
-    return np.array([
-        [cf, sf, 0, p["l1"] * s3, -r, 0, 0], [c4, s4, 0, -h, 0, -r, 0], [c4, s4, 0, h, 0, 0, -r], [sf, -cf, 0, -p["l1"] * c3, 0, 0, 0],
-        [s4, -c4, 0, p["l2"], 0, 0, 0],
-    ])  # fmt: skip
+    return np.array(
+        [
+            [cf, sf, 0, p["l1"] * s3, -r, 0, 0],
+            [c4, s4, 0, -h, 0, -r, 0],
+            [c4, s4, 0, h, 0, 0, -r],
+            [sf, -cf, 0, -p["l1"] * c3, 0, 0, 0],
+            [s4, -c4, 0, p["l2"], 0, 0, 0],
+        ]
+    )
 
 
 def accelerations(
@@ -51,7 +59,10 @@ def accelerations(
 
 
 class Voronets:
-    """The free cart in x = (q1, q2, q3) by Voronets' equations; `slips` puts back the two errors in the article's expansion of them."""
+    """The free cart in x = (q1, q2, q3) by Voronets' equations.
+
+    `slips` puts back the two errors in the article's expansion of them.
+    """
 
     def __init__(self, p: dict[str, float], slips: bool = False):
         q3, q4 = casadi.SX.sym("q3"), casadi.SX.sym("q4")

@@ -1,4 +1,7 @@
-"""Link chains in general position: random states, inputs and parameters, and quantities computed from first principles."""
+"""Link chains in general position.
+
+Random states, inputs and parameters, and quantities computed from first principles.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class Case:
 
 
 def general_parameters(chain: LinkChain, seed: int) -> dict[str, float]:
-    """Start values by name that make every term of the equations count: rods that differ, springs, dampers, friction."""
+    """Start values by name that make every term of the equations count.
+
+    Rods that differ, springs, dampers, friction.
+    """
     random = np.random.default_rng(seed)
     n = chain.links
     ranges = {

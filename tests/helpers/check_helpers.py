@@ -1,4 +1,4 @@
-"""What the tests of the checker share."""
+"""Functions shared by the tests of the checker."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from helpers.check_zoo import Defect, write_fmu
 from mechfmu.check.checker import Options, Report, check_fmu
 from mechfmu.check.isolation import Limits
 
-SECONDS = 6.0  # a hang costs this much; a plain life of the zoo's unit takes a hundredth of it
+SECONDS = 6.0  # time limit, which each hang uses up; the lifecycle of a zoo FMU takes a hundredth of it
 
 
 def check_defect(folder, defect: Defect, only: tuple[str, ...] = ()) -> Report:
@@ -18,5 +18,5 @@ def caught(report: Report) -> set[str]:
     return {f.rule for f in report.counted}
 
 
-def told(report: Report) -> str:
+def findings_text(report: Report) -> str:
     return "\n".join(f"{f.rule} {f.severity} {f.text}" for f in report.counted)

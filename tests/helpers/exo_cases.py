@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechfmu import Exoskeleton
-from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton.kinematics import link_points
 
 A_FRAME = {
     "hip.stiffness[1]": 1500.0,
@@ -14,10 +14,7 @@ A_FRAME = {
     "hip.damping[2]": 40.0,
     "hip.rest_angle[1]": -0.25,
     "hip.rest_angle[2]": 0.25,
-}
-
-
-"""Springs at the hips that hold the default posture."""
+}  # springs at the hips that hold the default posture
 
 
 def everything_acts(
@@ -42,8 +39,8 @@ def everything_acts(
     P.k_H, P.d_H = P.k_H + random.uniform(0, 90, 2), P.d_H + random.uniform(0, 9, 2)
     p = m.table.p.pack(**vars(P))
     x = m.table.x.pack(**vars(X))
-    if m.contact in ("automatic", "pinned"):
-        place = m._points(m.table.x(x), P)
+    if m.configuration.contact in ("automatic", "pinned"):
+        place = link_points(m.limbs, m.table.x(x), P)
         D.pinned = np.array(pinned, dtype=float)
         D.ax, D.ay = (np.array([place.foot(m.limbs, b)[i] for b in range(2)]) for i in range(2))
         d = m.table.d.pack(**vars(D))
@@ -52,8 +49,8 @@ def everything_acts(
     U.M, U.MH, U.Fa = random.uniform(-50, 50, n - 1), random.uniform(-50, 50, 2), random.uniform(-300, 300, n)
     if m.options["inertia"] == "prescribed":
         U.I, U.Id = random.uniform(0.2, 2, n), random.uniform(-0.5, 0.5, n)
-    if m.prescribed:
+    if m.configuration.prescribed:
         U.ldd_in = random.uniform(-3, 3, n)
-    if m.contact == "external":
+    if m.configuration.contact == "external":
         U.Fx, U.Fy = random.uniform(-300, 300, 2), random.uniform(-300, 800, 2)
     return t, x, d, m.table.u.pack(**vars(U)), p

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from helpers.paths import GOLDEN_DATA
-from mechfmu.mechanisms.exoskeleton import contact as contact
+from mechfmu.mechanisms.exoskeleton import contact, recursion
 from mechfmu.mechanisms.exoskeleton import matrices as dense
-from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton.blocks import plus, times_general
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
 
 FOLDER = GOLDEN_DATA / "exoskeleton"
@@ -86,38 +86,28 @@ def random_case(limbs: Limbs, random: np.random.Generator, length_inertia: bool 
     )
 
 
-def body(c: Case) -> recursion.Body:
-    phi = c.state.q[2:]
+def link_states(c: Case) -> recursion.LinkStates:
+    phi, w = c.state.q[2:], c.state.qd[2:]
     ldd = np.zeros(c.limbs.n) if c.ldd is None else c.ldd
-    return recursion.Body(
-        c.links.m,
-        c.limbs.c(c.links.n),
-        c.links.jr,
-        c.links.ja,
-        np.cos(phi),
-        np.sin(phi),
-        c.state.qd[2:],
-        c.state.l,
-        c.state.ld,
-        c.loads.I,
-        c.fixed,
-        ldd,
-    )
+    constants = dict(m=c.links.m, c=c.limbs.c(c.links.n), jr=c.links.jr, ja=c.links.ja, I=c.loads.I)
+    motion = dict(cos=np.cos(phi), sin=np.sin(phi), w=w, l=c.state.l, ld=c.state.ld)
+    return recursion.LinkStates(**constants, **motion, fixed=c.fixed, ldd=ldd)
 
 
-def folded(c: Case) -> tuple[recursion.Body, recursion.Folded]:
+def swept(c: Case) -> tuple[recursion.LinkStates, recursion.InwardSweep]:
     spring = -c.links.k * (c.state.l - c.links.l0) - c.links.d * c.state.ld + c.loads.Fa
-    b = body(c)
-    return b, recursion.fold(c.limbs, b, recursion.internal_forces(c.limbs, b, spring, c.loads.tau, c.loads.Id))
+    links = link_states(c)
+    forces = recursion.internal_forces(c.limbs, links, spring, c.loads.tau, c.loads.Id)
+    return links, recursion.inward_sweep(c.limbs, links, forces)
 
 
 def fast(c: Case) -> np.ndarray:
     """(q'', l'') by the recursion."""
-    b, f = folded(c)
-    return flat(recursion.unfold(c.limbs, b, f, c.g, [tuple(r) for r in c.loads.R]))
+    links, sweep = swept(c)
+    return flat(recursion.outward_sweep(c.limbs, links, sweep, c.g, [tuple(r) for r in c.loads.R]))
 
 
-def flat(motion: recursion.Motion) -> np.ndarray:
+def flat(motion: recursion.Accelerations) -> np.ndarray:
     return np.concatenate([[motion.x, motion.y], motion.phi, motion.l])
 
 
@@ -138,17 +128,17 @@ def jacobian(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pinned_fast(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Accelerations, reactions and axial multipliers with pinned feet, by the recursion; the loads' R acts in addition."""
-    b, f = folded(c)
-    mobility = recursion.feet(c.limbs, b, f, c.g)
+    """Accelerations, reactions and axial multipliers with pinned feet, by the recursion; the loads' R is added."""
+    links, sweep = swept(c)
+    mobility = recursion.foot_mobility(c.limbs, links, sweep, c.g)
     outside = [tuple(r) for r in c.loads.R]
     free = []
     for foot in range(2):
-        pushed = [recursion.times_general(mobility.Om[foot][other], outside[other]) for other in range(2)]
-        free.append(recursion.plus(mobility.a[foot], recursion.plus(*pushed)))
+        pushed = [times_general(mobility.Om[foot][other], outside[other]) for other in range(2)]
+        free.append(plus(mobility.a[foot], plus(*pushed)))
     on = [float(foot in feet) for foot in range(2)]
     R = contact.solve(mobility.Om, on, [(-a[0], -a[1]) for a in free])
-    motion = recursion.unfold(c.limbs, b, f, c.g, [recursion.plus(R[foot], outside[foot]) for foot in range(2)])
+    motion = recursion.outward_sweep(c.limbs, links, sweep, c.g, [plus(R[foot], outside[foot]) for foot in range(2)])
     return flat(motion), np.array([R[foot] for foot in feet]).ravel(), motion.axial
 
 
@@ -176,7 +166,7 @@ def worst(found: Any, wanted: Any) -> float:
     return float(np.max(np.abs(np.asarray(found, dtype=float) - wanted)) / np.max(np.abs(wanted)))
 
 
-# --- the FMU's variables ----------------------------------------------------------------------------------------------------
+# --- the FMU's variables ----------------------------------------------------------------------------------------------
 
 
 def starts(params: Any, q: Any, l: Any, qd: Any = None, ld: Any = None, I0: Any = None) -> dict[str, float]:
@@ -211,7 +201,8 @@ def state_names(n: int) -> list[str]:
     links = range(1, n + 1)
     return [
         "hip.x", "hip.y", *(f"link[{i}].angle" for i in links), *(f"link[{i}].length" for i in links),
-        "hip.velocity_x", "hip.velocity_y", *(f"link[{i}].rate" for i in links), *(f"link[{i}].length_rate" for i in links),
+        "hip.velocity_x", "hip.velocity_y", *(f"link[{i}].rate" for i in links),
+        *(f"link[{i}].length_rate" for i in links),
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The tests' side of fmu_host.py: FMU instances that live in another process and feel as if they did not."""
+"""The tests' side of fmu_host.py: FMU instances in another process, used as if they were in this one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOST = TESTS / "helpers" / "fmu_host.py"
 
 
 class Refused(Exception):
-    """A call that did not end with OK or Warning. Its text is everything the FMU said about it."""
+    """A call that did not return OK or Warning. Its text contains the FMU's messages."""
 
     def __init__(self, status: int, said: str):
         super().__init__(f"[status {status}] {said}")
@@ -41,7 +41,7 @@ class Host:
         return self._process.pid
 
     def ask_in_vain(self, do: str, **request: Any) -> None:
-        """A request whose answer nobody waits for."""
+        """Send a request and do not wait for the answer."""
         self._process.stdin.write(json.dumps(dict(do=do, **request)) + "\n")
         self._process.stdin.flush()
         self.died = True
@@ -69,19 +69,19 @@ class Host:
         return self._open[-1]
 
     def free_all(self) -> None:
-        """Frees what was opened and not yet freed."""
+        """Free all open instances."""
         for slave in list(self._open):
             slave.free()
 
     def close(self) -> None:
-        """Ends the process; an FMU that makes it crash on the way out fails the test."""
+        """End the process; fails when an FMU makes it crash at its end."""
         self._process.communicate(timeout=60)
         assert self._process.returncode == 0, (
             f"the process that ran the FMU ended with status {self._process.returncode}"
         )
 
     def kill(self) -> None:
-        """For the end of a test, whatever happened in it."""
+        """Kill the process, at the end of a test."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -102,13 +102,13 @@ class Slave:
         return self.host.ask(do, slave=self._slave, **request)
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """Any function of FMPy's FMU2Slave."""
+        """Call any function of FMPy's FMU2Slave."""
         return self._ask("call", function=function, arguments=list(arguments))
 
-    # --- values -------------------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def get(self, *names: str) -> list[float]:
-        """Values of any type, one call for each type."""
+        """Return values of any type, with one call for each type."""
         found: dict[str, float] = {}
         for kind, group in self._by_type(names).items():
             found.update(zip(group, self.call(f"get{kind}", [self.references[n] for n in group]), strict=True))
@@ -128,7 +128,7 @@ class Slave:
             groups.setdefault(self._types[name], []).append(name)
         return groups
 
-    # --- life ---------------------------------------------------------------------------------------------------------------
+    # --- lifecycle ----------------------------------------------------------------------------------------------------
 
     def enter(self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0) -> Slave:
         """Into Initialization Mode, with the start values set before it."""
@@ -146,24 +146,18 @@ class Slave:
         return self
 
     def step(self, h: float, t: float | None = None) -> None:
-        """A step from where the instance is, or from `t`."""
+        """Step from the present time of the instance, or from `t`."""
         self.call("doStep", self.t if t is None else t, h)
         self.t += h
 
     def run(
         self, steps: Sequence[float], outputs: Sequence[str], inputs: Mapping[str, Sequence[float]] | None = None
     ) -> np.ndarray:
-        """Many steps; one row of outputs after each. inputs[name][i] is held over step i."""
+        """Make many steps; return one row of outputs after each. inputs[name][i] is held over step i."""
         inputs = inputs or {}
         values = np.array(list(inputs.values()), dtype=float).T.tolist()
-        rows = self._ask(
-            "run",
-            t=self.t,
-            steps=list(steps),
-            outputs=[self.references[n] for n in outputs],
-            inputs=[self.references[n] for n in inputs],
-            values=values,
-        )
+        references = [[self.references[n] for n in names] for names in (outputs, inputs)]
+        rows = self._ask("run", t=self.t, steps=list(steps), outputs=references[0], inputs=references[1], values=values)
         for h in steps:
             self.t += h
         return np.array(rows)
@@ -180,7 +174,7 @@ class Slave:
         self._ask("free")
         self.host._open.remove(self)
 
-    # --- the whole state ----------------------------------------------------------------------------------------------------
+    # --- FMU state ----------------------------------------------------------------------------------------------------
 
     def save(self) -> tuple[int, float]:
         return self._ask("save"), self.t

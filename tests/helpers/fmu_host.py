@@ -1,8 +1,7 @@
-"""Runs FMUs in a process of its own, on behalf of the tests: one JSON request per line in, one JSON answer per line out.
+"""Runs FMUs in a process of its own for the tests: one JSON request per line in, one JSON answer per line out.
 
-A test proves nothing about an FMU when the library itself is loaded beside it, so this process cannot import mechfmu at all. FMUs
-are driven through FMPy's low-level interface; every answer carries the status of the call and everything the FMU said meanwhile (to
-the logger or on standard error).
+The process cannot import mechfmu, so that a test proves that the FMU works without it. FMUs are driven through FMPy's
+low-level interface; every answer contains the status of the call and the messages of the FMU (log and standard error).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from fmpy.logging import addLoggerProxy
 
 sys.modules["mechfmu"] = None  # type: ignore[assignment]  # importing it raises ImportError
 
-answers = os.fdopen(os.dup(1), "w")  # nothing an FMU prints can get between the answers
+answers = os.fdopen(os.dup(1), "w")  # so that what an FMU prints does not mix with the answers
 noise = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
 os.dup2(noise.fileno(), 1)
 os.dup2(noise.fileno(), 2)
@@ -42,7 +41,7 @@ keep: list[Any] = []  # callbacks must outlive the instances
 
 
 def said() -> str:
-    """What was logged and printed since the last answer."""
+    """Return what was logged and printed since the last answer."""
     ctypes.CDLL(None).fflush(None)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -124,7 +123,7 @@ def from_bytes(slave: int, data: str) -> int:
 
 
 def discarded(slave: int) -> tuple[float, bool]:
-    """What a host asks after a discarded step: the last successful time, and whether the FMU wants to end."""
+    """Return what a host queries after a discarded step: the last successful time, and whether the FMU wants to end."""
     return slaves[slave].getRealStatus(2), slaves[slave].getBooleanStatus(3)
 
 
@@ -143,7 +142,7 @@ for line in sys.stdin:
         answer["value"] = FUNCTIONS[request.pop("do")](**request)
     except FMICallException as error:
         answer["status"] = error.status
-    except Exception as error:  # FMPy's own way to say that instantiation failed
+    except Exception as error:  # raised by FMPy when instantiation fails
         answer.update(status=3, problem=f"{type(error).__name__}: {error}")
     answer["said"] = said()
     print(json.dumps(answer, default=bytes.decode), file=answers, flush=True)  # texts are bytes

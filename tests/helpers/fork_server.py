@@ -1,9 +1,10 @@
 """Commands and scripts in processes of their own that need not import everything first.
 
 A server process imports the large packages once and forks for each request; where there is no fork, every request is a
-new interpreter. Either way a command runs as a user runs it: its own process, folder, environment, output and exit status.
+new interpreter. Either way a command runs as a user runs it, with its own process, folder, environment, output and exit
+status:
 
-    run(["-m", "mechfmu", "list"], folder, timeout=60)     like subprocess.run([sys.executable, "-m", "mechfmu", "list"], ...)
+    run(["-m", "mechfmu", "list"], folder, timeout=60)
     run(["script.py"], folder, timeout=60)
 """
 
@@ -21,11 +22,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-PRELOADED = (
-    "casadi", "scipy.integrate", "scipy.optimize", "scipy.linalg", "matplotlib.pyplot", "fmpy", "fmpy.fmi2", "lxml.etree", "rich.table",
-    "rich.progress", "rich.tree", "mechfmu.cli", "mechfmu.fmu.build", "mechfmu.simulation.simulate", "mechfmu.simulation.engines",
-    "mechfmu.cosim.system", "mechfmu.view.plot", "mechfmu.view.animate", "mechfmu.analysis.linear", "mechfmu.check.checker",
-)  # fmt: skip
+LIBRARIES = "casadi scipy.integrate scipy.optimize scipy.linalg matplotlib.pyplot fmpy fmpy.fmi2 lxml.etree"
+RICH = "rich.table rich.progress rich.tree"
+OWN = "cli fmu.build simulation.simulate simulation.engines cosim.system view.plot view.animate check.checker"
+PRELOADED = (*LIBRARIES.split(), *RICH.split(), *(f"mechfmu.{name}" for name in OWN.split()))
 SETTINGS = {"COLUMNS": "200", "MPLBACKEND": "Agg"}
 
 _server: subprocess.Popen[str] | None = None
@@ -35,11 +35,14 @@ def run(arguments: Sequence[object], folder: Path, timeout: float) -> subprocess
     """What Python does with these arguments in a folder."""
     words = [str(word) for word in arguments]
     if not hasattr(os, "fork"):
-        return subprocess.run([sys.executable, *words], cwd=folder, env=os.environ | SETTINGS, capture_output=True, text=True, timeout=timeout)  # fmt: skip
+        environment = os.environ | SETTINGS
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
     server = _running()
     assert server.stdin and server.stdout
     with tempfile.TemporaryDirectory() as place:
-        request = {"arguments": words, "folder": str(folder), "environment": dict(os.environ | SETTINGS), "timeout": timeout, "place": place}  # fmt: skip
+        request = dict(arguments=words, folder=str(folder), timeout=timeout, place=place)
+        request["environment"] = dict(os.environ | SETTINGS)
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
         status = json.loads(server.stdout.readline())
@@ -53,7 +56,8 @@ def _running() -> subprocess.Popen[str]:
     global _server
     if _server is None or _server.poll() is not None:
         command = [sys.executable, str(Path(__file__).resolve())]
-        _server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | SETTINGS)  # fmt: skip
+        environment = os.environ | SETTINGS
+        _server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         atexit.register(_server.kill)
     return _server
 

@@ -1,4 +1,4 @@
-"""A host whose Python process is killed a hundred times, at random moments of a call: python killed_at_random.py FMU."""
+"""A host that kills the FMU's Python process a hundred times, at random times: python killed_at_random.py FMU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ dice = random.Random(12)
 
 
 def run() -> bool:
-    """Until the process dies: whether the host was told that it did."""
+    """Run until the process dies; return whether the host got fmi2Fatal."""
     slave = FMU2Slave(
         guid=description.guid,
         unzipDirectory=folder,
@@ -49,14 +49,14 @@ def run() -> bool:
             slave.setFMUstate(state)
             slave.freeFMUstate(state)
     except FMICallException as error:
-        told = error.status == FATAL
+        fatal = error.status == FATAL
     killer.join()
     with contextlib.suppress(FMICallException):
         slave.terminate()
     slave.freeInstance()
-    return told
+    return fatal
 
 
-fatal = sum(run() for _ in range(KILLS))
+count = sum(run() for _ in range(KILLS))
 states = [s.read_text().rpartition(")")[2].split() for s in Path("/proc").glob("[0-9]*/stat") if s.exists()]
-print(fatal, "fatal ends,", sum(s[0] == "Z" and int(s[1]) == os.getpid() for s in states), "zombies")
+print(count, "fatal ends,", sum(s[0] == "Z" and int(s[1]) == os.getpid() for s in states), "zombies")

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
 
-from helpers.native_build import tool
+from helpers import needs
+from helpers.needs import tool
+
+webdriver = needs.module("selenium.webdriver")
 
 PATIENCE = 60  # s; the browser draws in software, beside other tests
 FLAGS = (
@@ -30,7 +29,7 @@ class Browser:
     """Chromium without a window. `open` shows a file and forgets what was said and asked for before."""
 
     def __init__(self) -> None:
-        options, service = webdriver.ChromeOptions(), Service(tool("chromedriver"))
+        options, service = webdriver.ChromeOptions(), webdriver.ChromeService(tool("chromedriver"))
         options.binary_location = tool("chromium")
         self.profile = tempfile.TemporaryDirectory(prefix="mechfmu-browser-", ignore_cleanup_errors=True)
         for flag in (*FLAGS, f"--user-data-dir={self.profile.name}"):
@@ -64,11 +63,11 @@ class Browser:
         asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         return [address for address in asked if not address.startswith(("data:", "blob:"))]
 
-    def find(self, selector: str) -> WebElement:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
 
-    def all(self, selector: str) -> list[WebElement]:
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements("css selector", selector)
 
     def js(self, code: str, *arguments: Any) -> Any:
         return self.driver.execute_script(code, *arguments)

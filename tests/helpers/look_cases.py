@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
 
+from helpers import needs
 from mechfmu import LinkChain
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.simulation.result import Result
@@ -47,5 +48,6 @@ def crane(folder: Path) -> Tree:
 
 def robot_file(name: str) -> Path:
     """In the installed package of robot descriptions."""
+    needs.package("example_robot_data")
     (found,) = [f for f in files("example-robot-data") or () if f.name == name]
     return Path(str(found.locate()))

@@ -1,8 +1,7 @@
-"""What the tests of the native FMU build: FMUs, their sources, and C programs. Everything is made once for the whole run, shared by its workers."""
+"""FMUs, their sources and C programs for the tests: each is built once in a test run and shared by its workers."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,8 +10,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
+from helpers.needs import tool
 from helpers.paths import TESTS
 from mechfmu import mechanisms
 from mechfmu.codegen.compiler import PLATFORMS, host_platform
@@ -23,39 +21,18 @@ from mechfmu.model import Mechanism
 C = TESTS / "c"
 RUNTIME = fmu_source("native")
 FMI = fmu_source("fmi")
-PATIENCE = 900  # s: another worker may be compiling for Windows with an empty cache
-
-HOW_TO_INSTALL = {
-    "gcc": "apt-get install gcc",
-    "valgrind": "apt-get install valgrind libc6-dbg",
-    "wine": "apt-get install --no-install-recommends wine wine64",
-    "cmake": "apt-get install cmake make",
-    "chromium": "apt-get install chromium",
-    "chromedriver": "apt-get install chromium-driver",
-    "ffmpeg": "apt-get install ffmpeg",
-    "ffprobe": "apt-get install ffmpeg",
-}
-
-
-def tool(name: str) -> str:
-    """The path of a program that this proof needs. Where it is missing the test is skipped and says how to get it; with CI set it fails."""
-    found = shutil.which(name)
-    if not found:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(
-            f"{name} is missing, so this is not proved here: {HOW_TO_INSTALL[name]}"
-        )
-    return found
+LOCK_TIMEOUT = 900  # s: another worker may be compiling for Windows with an empty cache
 
 
 def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:
-    """The folder `label` of the store, filled by `make` when first asked for. Two workers never make the same thing."""
+    """Return the folder `label` of the store, filled by `make` on the first call, in one worker only."""
     place, lock = store / label, store / f"{label}.lock"
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_TIMEOUT
     while not place.exists():
         try:
             lock.mkdir()
         except FileExistsError:
-            assert time.monotonic() < deadline, f"{label} did not get ready"
+            assert time.monotonic() < deadline, f"{label} was not built in time"
             time.sleep(0.05)
             continue
         try:
@@ -71,16 +48,16 @@ def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:
 
 
 def run(command: Sequence[str | Path], timeout: float = 300, **how: object) -> subprocess.CompletedProcess[str]:
-    """A program that must end with 0."""
+    """Run a program that must exit with status 0."""
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, **how)  # type: ignore[call-overload]
-    assert done.returncode == 0, (
-        f"{' '.join(map(str, command))[:500]}\nexit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
-    )
+    text = " ".join(map(str, command))[:500]
+    output = f"{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+    assert done.returncode == 0, f"{text}\nexit status {done.returncode}\n{output}"
     return done
 
 
 def extra(key: str, **options: object) -> Mechanism:
-    """A mechanism of the tests' own (extra_mechanisms), without changing what others find."""
+    """Return a mechanism of tests/extra_mechanisms, without adding that folder for other tests."""
     before = mechanisms.__path__
     mechanisms.__path__ = [*before, str(TESTS / "extra_mechanisms")]
     try:
@@ -90,7 +67,7 @@ def extra(key: str, **options: object) -> Mechanism:
 
 
 class Native:
-    """Builds what is asked for. Files it hands out are not to be changed."""
+    """Builds on demand. Do not change the files that it returns."""
 
     def __init__(self, store: Path):
         self.store = store
@@ -103,12 +80,8 @@ class Native:
         start: Mapping[str, float] | None = None,
     ) -> Path:
         """The FMU file."""
-        parts = [
-            repr(mechanism),
-            *(platforms or ()),
-            *filter(None, [compiler]),
-            *(f"{k}={v}" for k, v in (start or {}).items()),
-        ]
+        options = [*(platforms or ()), *([compiler] if compiler else ())]
+        parts = [repr(mechanism), *options, *(f"{k}={v}" for k, v in (start or {}).items())]
 
         def make(folder: Path) -> None:
             build(mechanism, folder, kind="native", platforms=platforms, compiler=compiler, start=start)
@@ -140,7 +113,7 @@ class Native:
     def program(
         self, name: str, sources: Sequence[Path], flags: Sequence[str] = (), compiler: Sequence[str] | None = None
     ) -> Path:
-        """An executable or library made of C files, with gcc unless said otherwise."""
+        """An executable or library of C files, built with gcc by default."""
 
         def make(folder: Path) -> None:
             run([*(compiler or [tool("gcc")]), *flags, *sources, "-o", folder / name, "-lm"])

@@ -1,4 +1,4 @@
-"""A plugin of pytest for the tests of the native FMU; they name it in `pytest_plugins`."""
+"""Fixtures for the tests of native FMUs, which name this module in `pytest_plugins`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from helpers.native_build import Native, run, tool
+from helpers.native_build import Native, run
+from helpers.needs import tool
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
 
 @pytest.fixture(scope="session")
 def wine(tmp_path_factory: pytest.TempPathFactory):
-    """Runs a Windows program; everything Wine keeps is in a temporary folder."""
+    """A function that runs a Windows program under Wine, whose files are in a temporary folder."""
     program = tool("wine")
     environment = {
         **os.environ,

@@ -1,6 +1,6 @@
-"""The C interface of an FMU without anything in between: every function callable in every state, statuses as they are.
+"""The C interface of an FMU through ctypes: every function can be called in every state, and returns its status.
 
-FMPy's own layer would refuse or forget what must be tried here.
+FMPy's own layer prevents some of the calls that the tests need.
 """
 
 from __future__ import annotations
@@ -20,13 +20,7 @@ MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
 LOGGER = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 
-REALS, REFERENCES, INTEGERS, STRINGS, STATE = (
-    POINTER(c_double),
-    POINTER(c_uint),
-    POINTER(c_int),
-    POINTER(c_char_p),
-    POINTER(c_void_p),
-)
+REALS, REFERENCES, INTEGERS, STRINGS, STATE = map(POINTER, (c_double, c_uint, c_int, c_char_p, c_void_p))
 
 
 class Callbacks(ctypes.Structure):
@@ -110,7 +104,7 @@ def references(values: Iterable[int]) -> Any:
 
 
 def guid_of(binary: Path) -> str:
-    """As a host learns it, from modelDescription.xml."""
+    """Return the GUID in modelDescription.xml."""
     import fmpy
 
     return fmpy.read_model_description(str(binary.parent.parent.parent), validate=False).guid
@@ -145,7 +139,7 @@ class Fmu:
 
 
 class Component:
-    """An instance. Calling it is calling a function of the interface; the answer is its status."""
+    """An instance. Calling it calls a function of the interface and returns its status."""
 
     def __init__(self, fmu: Fmu, kind: int, name: str, logging: bool, guid: str):
         self.fmu, self.kind, self.t = fmu, kind, 0.0
@@ -181,7 +175,7 @@ class Component:
         if status := self(function, *arguments):
             raise Refused(status, f"{function}: {self.said}")
 
-    # --- values ---------------------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def refs(self, names: Iterable[str]) -> list[int]:
         return [self.fmu.reference[n] for n in names]
@@ -205,7 +199,7 @@ class Component:
     def set_integer(self, values: Mapping[str, int]) -> None:
         self.do("fmi2SetInteger", references(self.refs(values)), len(values), integers(values.values()))
 
-    # --- life -----------------------------------------------------------------------------------------------------------------
+    # --- lifecycle ----------------------------------------------------------------------------------------------------
 
     def enter(
         self, start: Mapping[str, float] | None = None, tolerance: float | None = None, t: float = 0.0
@@ -232,7 +226,7 @@ class Component:
         return self
 
     def now(self) -> float:
-        """The last successful time, in Co-Simulation; in Model Exchange the host knows it."""
+        """The last successful time in Co-Simulation; in Model Exchange the time that the host has set."""
         if self.kind != CO_SIMULATION:
             return self.t
         value = reals([0.0])
@@ -250,10 +244,10 @@ class Component:
             rows.append(self.get(*names))
         return np.array(rows)
 
-    # --- the whole state ------------------------------------------------------------------------------------------------------
+    # --- FMU state ----------------------------------------------------------------------------------------------------
 
     def bytes(self) -> bytes:
-        """Everything that makes the future of the instance."""
+        """Return the complete state of the instance."""
         state, size = c_void_p(), c_size_t()
         self.do("fmi2GetFMUstate", byref(state))
         self.do("fmi2SerializedFMUstateSize", state, byref(size))
@@ -263,7 +257,7 @@ class Component:
         return buffer.raw
 
     def restore(self, data: bytes) -> int:
-        """The status of DeSerialize and Set."""
+        """Restore a state and return the status of the first call that failed, or OK."""
         state = c_void_p()
         status = self("fmi2DeSerializeFMUstate", data, len(data), byref(state)) or self("fmi2SetFMUstate", state)
         said = list(self.log)
@@ -272,12 +266,12 @@ class Component:
         self.log = said
         return status
 
-    # --- derivatives ----------------------------------------------------------------------------------------------------------
+    # --- derivatives --------------------------------------------------------------------------------------------------
 
     def directional(self, unknowns: Sequence[str], direction: Mapping[str, float]) -> np.ndarray:
         result = reals([np.nan] * len(unknowns))
-        self.do("fmi2GetDirectionalDerivative", references(self.refs(unknowns)), len(unknowns), references(self.refs(direction)), len(direction),
-                reals(direction.values()), result)  # fmt: skip
+        arrays = references(self.refs(unknowns)), len(unknowns), references(self.refs(direction)), len(direction)
+        self.do("fmi2GetDirectionalDerivative", *arrays, reals(direction.values()), result)
         return np.array(result[: len(unknowns)])
 
     def states(self) -> np.ndarray:
@@ -307,7 +301,7 @@ class Component:
         return info
 
     def completed_step(self) -> bool:
-        """Whether the FMU wants to enter event mode."""
+        """Whether the FMU requests event mode."""
         event, end = c_int(), c_int()
         self.do("fmi2CompletedIntegratorStep", 1, byref(event), byref(end))
         assert not end.value

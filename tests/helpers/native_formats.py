@@ -1,4 +1,4 @@
-"""What a shared library offers and what it needs, read from its bytes: ELF (Linux), PE (Windows), Mach-O (macOS). Nothing has to be installed for it."""
+"""Exports and imports of shared libraries, read from their bytes: ELF (Linux), PE (Windows), Mach-O (macOS)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ def text_at(data: bytes, offset: int) -> str:
     return data[offset : data.index(b"\0", offset)].decode()
 
 
-# --- ELF --------------------------------------------------------------------------------------------------------------------
+# --- ELF --------------------------------------------------------------------------------------------------------------
 
 
 def read_elf(data: bytes) -> Library:
     assert data[:6] == b"\x7fELF\x02\x01", "not a 64-bit little-endian ELF file"
     machine = struct.unpack_from("<H", data, 18)[0]
-    table, (entry_size, count, names_index) = (
-        struct.unpack_from("<Q", data, 40)[0],
-        struct.unpack_from("<HHH", data, 58),
-    )
+    (table,) = struct.unpack_from("<Q", data, 40)
+    entry_size, count, names_index = struct.unpack_from("<HHH", data, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * entry_size) for i in range(count)]
     names = sections[names_index][4]
     by_name = {text_at(data, names + s[0]): s for s in sections}
@@ -61,7 +59,7 @@ def read_elf(data: bytes) -> Library:
     return found
 
 
-# --- PE ---------------------------------------------------------------------------------------------------------------------
+# --- PE ---------------------------------------------------------------------------------------------------------------
 
 
 def read_pe(data: bytes) -> Library:
@@ -89,15 +87,15 @@ def read_pe(data: bytes) -> Library:
     while (name := struct.unpack_from("<I", data, at + 12)[0]) != 0:
         found.needs.add(text_at(data, place(name)))
         at += 20
-    assert directories[13][0] == 0, "libraries that are loaded later would hide from this reader"
+    assert directories[13][0] == 0, "delay-loaded libraries, which this reader does not list"
     return found
 
 
-# --- Mach-O -----------------------------------------------------------------------------------------------------------------
+# --- Mach-O -----------------------------------------------------------------------------------------------------------
 
 
 def read_mach_o(data: bytes) -> list[Library]:
-    """The libraries inside a universal file."""
+    """Return the libraries of a universal file."""
     magic, count = struct.unpack_from(">II", data, 0)
     assert magic == 0xCAFEBABE, "not a universal file"
     slices = [struct.unpack_from(">iiIII", data, 8 + 20 * i) for i in range(count)]
@@ -128,7 +126,7 @@ def _one(data: bytes) -> Library:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A ULEB128 number, and what follows it."""
+    """Return a ULEB128 number and the offset after it."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -139,7 +137,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _trie(data: bytes, at: int = 0, prefix: str = "") -> set[str]:
-    """The names in an export trie; the underscore in front of every C name is taken away."""
+    """Return the names in an export trie, without the underscore that precedes every C name."""
     if not data:
         return set()
     size, after = _number(data, at)

@@ -1,4 +1,7 @@
-"""Mechanisms with what the link chain has not: time in the equations, several guards, constraints, all types of variables, requirements in words."""
+"""Mechanisms with features that the link chain lacks.
+
+Time in the equations, several events, constraints, all types of variables, requirements with texts.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ FILES = TESTS / "extra_mechanisms" / "bouncing_ball"  # about.html and icon.png,
 
 
 class TwoBalls(Mechanism):
-    """Two balls over one floor, each with a guard of its own; they do not meet."""
+    """Two balls over one floor, each with its own event; they do not collide."""
 
     key = "two_balls"
     title = "Two balls that bounce on the floor"
@@ -29,19 +32,8 @@ class TwoBalls(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         return (
             Row("g", "gravity", "parameter", "acceleration of gravity", "m/s2", start=10.0, above=0.0),
-            Row(
-                "e", "restitution", "parameter", "speed after an impact over speed before it", "1", start=0.5, above=0.0
-            ),
-            Row(
-                "y0",
-                "ball[{k}].height_start",
-                "parameter",
-                "height of ball {k} at the start",
-                "m",
-                2,
-                (1.3, 0.7),
-                above=0.0,
-            ),
+            Row("e", "restitution", "parameter", "speed after over speed before an impact", "1", start=0.5, above=0.0),
+            Row("y0", "ball[{k}].height_start", "parameter", "start height of ball {k}", "m", 2, (1.3, 0.7), above=0.0),
             Row("y", "ball[{k}].height", "state", "height of ball {k}", "m", 2),
             Row("v", "ball[{k}].velocity", "state", "velocity of ball {k}, upwards", "m/s", 2),
             Row("count", "ball[{k}].bounces", "discrete", "number of impacts of ball {k}", size=2, kind="Integer"),
@@ -70,7 +62,7 @@ class TwoBalls(Mechanism):
 
 
 class Driven(Mechanism):
-    """A mass on a spring, driven by the clock and by an input through a gear; it notices once that it has become fast."""
+    """A mass on a spring, driven by time and by an input through a gear; an event records that it has become fast."""
 
     key = "driven"
     title = "A driven oscillator"
@@ -126,7 +118,7 @@ class Driven(Mechanism):
 
 
 class Wheel(Mechanism):
-    """A point on the unit circle in two coordinates; its equations leave the circle on purpose, the projection brings it back."""
+    """A point on the unit circle in two coordinates; its equations drift off the circle, the projection returns it."""
 
     key = "wheel"
     title = "A point on a circle"
@@ -161,7 +153,7 @@ class Wheel(Mechanism):
 
 
 class Watched(Mechanism):
-    """A point that moves on evenly; at 1 m it says so, at 2 m it cannot go on."""
+    """A point that moves at constant speed; a warning at 1 m, an error at 2 m."""
 
     key = "watched"
     title = "A point on a line with an end"
@@ -195,7 +187,7 @@ class Watched(Mechanism):
 
 
 class Flicker(Watched):
-    """A switch that one guard turns on at 1 s, and another turns off again at once, for ever."""
+    """A switch that one event turns on at 1 s, and another turns off again at once, endlessly."""
 
     key = "flicker"
     title = "A switch that flickers"

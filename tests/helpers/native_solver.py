@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.native_build import RUNTIME, C, Native, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, zig
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
 ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL = range(4)
@@ -33,7 +33,13 @@ class CProblem(ctypes.Structure):
 
 
 class CMemory(ctypes.Structure):
-    _fields_ = [("step", c_double), ("stiff", c_int), ("stiff_steps", c_int), ("nonstiff_steps", c_int), ("short_step_backoff", c_int)]
+    _fields_ = [
+        ("step", c_double),
+        ("stiff", c_int),
+        ("stiff_steps", c_int),
+        ("nonstiff_steps", c_int),
+        ("short_step_backoff", c_int),
+    ]
 
 
 class COptions(ctypes.Structure):
@@ -49,7 +55,7 @@ Function = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
 class Problem:
-    """dx/dt = rates(t, x), counted. The rates must also take complex numbers, from which their derivatives are had without error."""
+    """dx/dt = rates(t, x), with counted evaluations. The rates must accept complex numbers, for exact derivatives."""
 
     def __init__(self, rates: Function, n: int, guards: Function | None = None, n_guards: int = 0):
         self.n, self.evaluations, self.tangents = n, 0, 0
@@ -76,7 +82,7 @@ class Problem:
 
 @dataclass
 class Run:
-    """How a run ended, and what it cost."""
+    """The result of a run and its cost."""
 
     outcome: int
     t: float
@@ -95,45 +101,37 @@ class Solver:
         self._c.access_solver_size.restype = c_size_t
         self._c.access_step.restype = c_double
         self._c.access_solver_size.argtypes = [c_size_t, c_size_t]
-        self._c.access_run.argtypes = [
-            c_void_p,
-            POINTER(CProblem),
-            POINTER(COptions),
-            POINTER(CMemory),
-            c_double,
-            POINT,
-            POINT,
-            POINTER(c_size_t),
-            POINTER(c_long),
-        ]
-        self._c.access_step.argtypes = [
-            c_void_p,
-            POINTER(CProblem),
-            c_int,
-            c_double,
-            c_double,
-            c_double,
-            POINT,
-            c_size_t,
-            POINT,
-            POINT,
-        ]
+        structures = [POINTER(CProblem), POINTER(COptions), POINTER(CMemory)]
+        counts = [POINTER(c_size_t), POINTER(c_long)]
+        self._c.access_run.argtypes = [c_void_p, *structures, c_double, POINT, POINT, *counts]
+        numbers = [c_double, c_double, c_double]
+        self._c.access_step.argtypes = [c_void_p, POINTER(CProblem), c_int, *numbers, POINT, c_size_t, POINT, POINT]
 
     def _room(self, problem: Problem) -> Any:
         size = self._c.access_solver_size(problem.n, problem.c.n_guards)
         return (c_double * (size // 8 + 1))()
 
     def run(
-        self, problem: Problem, x: Sequence[float], t_end: float, tolerance: float, method: int = AUTOMATIC, t: float = 0.0, max_step: float = 0.0,
-        evaluation_limit: int = 10_000_000, memory: CMemory | None = None,
-    ) -> Run:  # fmt: skip
-        memory = memory or CMemory()
+        self,
+        problem: Problem,
+        x: Sequence[float],
+        t_end: float,
+        tolerance: float,
+        method: int = AUTOMATIC,
+        t: float = 0.0,
+        max_step: float = 0.0,
+        evaluation_limit: int = 10_000_000,
+        memory: CMemory | None = None,
+    ) -> Run:
+        memory, options = memory or CMemory(), COptions(tolerance, max_step, method, evaluation_limit)
         point, now, guard, steps = (c_double * max(1, len(x)))(*x), c_double(t), c_size_t(99), c_long(-1)
-        before, tangents = problem.evaluations, problem.tangents
-        outcome = self._c.access_run(self._room(problem), byref(problem.c), byref(COptions(tolerance, max_step, method, evaluation_limit)), byref(memory),
-                                     t_end, byref(now), point, byref(guard), byref(steps))  # fmt: skip
-        return Run(outcome, now.value, np.array(point[: len(x)]), guard.value, steps.value, problem.evaluations - before, problem.tangents - tangents,
-                   bool(memory.stiff), memory)  # fmt: skip
+        evaluations, tangents = problem.evaluations, problem.tangents
+        structures = byref(problem.c), byref(options), byref(memory)
+        results = byref(now), point, byref(guard), byref(steps)
+        outcome = self._c.access_run(self._room(problem), *structures, t_end, *results)
+        cost = problem.evaluations - evaluations, problem.tangents - tangents
+        end = np.array(point[: len(x)])
+        return Run(outcome, now.value, end, guard.value, steps.value, *cost, bool(memory.stiff), memory)
 
     def step(
         self,
@@ -145,20 +143,19 @@ class Solver:
         inside: Sequence[float] = (),
         tolerance: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """One step without error control: the new point, the points at t + inside * h, the error estimate in units of the tolerance."""
+        """Make one step without error control.
+
+        Return the new point, the points at t + inside * h, and the error estimate in units of the tolerance.
+        """
         n = problem.n
-        point, theta, between = (
-            (c_double * n)(*x),
-            (c_double * max(1, len(inside)))(*inside),
-            (c_double * max(1, n * len(inside)))(),
-        )
-        error = self._c.access_step(
-            self._room(problem), byref(problem.c), int(implicit), t, h, tolerance, point, len(inside), theta, between
-        )
-        return np.array(point[:]), np.array(between[: n * len(inside)]).reshape(len(inside), n), error
+        point, theta = (c_double * n)(*x), (c_double * max(1, len(inside)))(*inside)
+        dense = (c_double * max(1, n * len(inside)))()
+        step = byref(problem.c), int(implicit), t, h, tolerance
+        error = self._c.access_step(self._room(problem), *step, point, len(inside), theta, dense)
+        return np.array(point[:]), np.array(dense[: n * len(inside)]).reshape(len(inside), n), error
 
 
 def compiled_solver(native: Native) -> Solver:
     sources = [RUNTIME / name for name in ("solver.c", "explicit_step.c", "implicit_step.c")]
-    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}"]
+    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
     return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig()))

@@ -1,6 +1,8 @@
-"""Runs one FMU in a host other than FMPy and prints its trajectory as JSON. Executed in a process of its own, without mechfmu.
+"""Runs an FMU in a host other than FMPy, in a process without mechfmu, and prints its trajectory as JSON.
 
-python other_hosts.py libcosim|ecos FMU JOB        JOB: {"start": {name: value}, "step": h, "count": n, "outputs": [names]}
+    python other_hosts.py libcosim|ecos FMU JOB
+
+JOB: {"start": {name: value}, "step": h, "count": n, "outputs": [names]}
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ NANOSECONDS = 1e9
 
 
 def libcosim(fmu: str, job: dict[str, Any]) -> list[list[float]]:
-    """OSP's libcosim, the first of the open co-simulation masters; time in whole nanoseconds."""
+    """Simulate with OSP's libcosim, whose time is in whole nanoseconds."""
     from libcosimpy.CosimExecution import CosimExecution
     from libcosimpy.CosimLogging import CosimLogLevel, log_output_level
     from libcosimpy.CosimObserver import CosimObserver
@@ -41,7 +43,7 @@ def libcosim(fmu: str, job: dict[str, Any]) -> list[list[float]]:
 
 
 def ecos(fmu: str, job: dict[str, Any]) -> list[list[float]]:
-    """Ecos, which needs libtbb and does not bring it: loaded from the package tbb."""
+    """Simulate with Ecos, which needs libtbb without containing it: loaded from the package tbb."""
     (tbb,) = (f for f in files("tbb") or () if f.name == "libtbb.so.12")
     ctypes.CDLL(str(tbb.locate()), ctypes.RTLD_GLOBAL)
     from ecospy import EcosSimulation, EcosSimulationStructure

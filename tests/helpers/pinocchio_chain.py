@@ -1,13 +1,18 @@
-"""The same chain in Pinocchio: revolute joints about z, gravity along -y, its base driven through three joints without mass."""
+"""The same chain in Pinocchio.
+
+Revolute joints about z, gravity along -y, its base driven through three joints without mass.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pinocchio
 
+from helpers import needs
 from helpers.chains import Case
+
+pinocchio = needs.module("pinocchio")
 
 
 def model_of(case: Case, driven_base: bool) -> Any:

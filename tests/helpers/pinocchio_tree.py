@@ -1,4 +1,7 @@
-"""The same trees in Pinocchio: composite joints where it has no single one. Its quaternions are x, y, z, w; spatial vectors linear first."""
+"""The same trees in Pinocchio: composite joints where it has no single one.
+
+Its quaternions are x, y, z, w, and its spatial vectors have the linear part first.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
+from helpers import needs
 from helpers.trees import matrix
 from mechfmu.multibody.tree import BodyTree, Joint
 
-_X, _Y, _Z = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ
-SEQUENCES = {
-    "universal": (_X, _Y), "planar": (pin.JointModelPX, pin.JointModelPY, _Z), "euler_zxz": (_Z, _X, _Z), "cardan_xyz": (_X, _Y, _Z),
-    "cardan_zyx": (_Z, _Y, _X), "spherical": (pin.JointModelSpherical,), "free": (pin.JointModelTranslation, pin.JointModelSpherical),
-}  # fmt: skip
+pin = needs.module("pinocchio")
+
+SEQUENCES = {  # the names of Pinocchio's simple joints
+    "universal": ("RX", "RY"),
+    "planar": ("PX", "PY", "RZ"),
+    "euler_zxz": ("RZ", "RX", "RZ"),
+    "cardan_xyz": ("RX", "RY", "RZ"),
+    "cardan_zyx": ("RZ", "RY", "RX"),
+    "spherical": ("Spherical",),
+    "free": ("Translation", "Spherical"),
+}
 
 
 def _joint_model(joint: Joint) -> Any:
@@ -28,7 +37,7 @@ def _joint_model(joint: Joint) -> Any:
     if joint.kind == "cylindrical":
         parts = [pin.JointModelPrismaticUnaligned(axis), pin.JointModelRevoluteUnaligned(axis)]
     else:
-        parts = [part() for part in SEQUENCES[joint.kind]]
+        parts = [getattr(pin, f"JointModel{part}")() for part in SEQUENCES[joint.kind]]
     for part in parts:
         composite.addJoint(part)
     return composite
@@ -36,7 +45,10 @@ def _joint_model(joint: Joint) -> Any:
 
 @dataclass
 class Solved:
-    """Accelerations; and for each joint that moves the wrench on its child (force, moment about the joint, world axes) and its axes S in world axes."""
+    """Accelerations; and for each joint that moves the wrench on its child and its axes S, in world axes.
+
+    A wrench is a force and a moment about the joint.
+    """
 
     vdot: np.ndarray
     wrench: np.ndarray
@@ -111,7 +123,7 @@ class PinocchioTree:
         force: np.ndarray,
         moment: np.ndarray,
     ) -> Solved:
-        """On a base of given position, quaternion, velocity, angular velocity, acceleration and angular acceleration (world axes)."""
+        """On a base of given position, quaternion, velocities and accelerations (linear and angular, world axes)."""
         r, e, rd, w, rdd, eps = (np.asarray(b, float) for b in base)
         q, A = self._q(np.concatenate([r, e, q])), pin.Quaternion(*e).toRotationMatrix()
         v, a_base = np.concatenate([rd, A.T @ w, v]), np.concatenate([rdd, A.T @ eps])

@@ -1,4 +1,4 @@
-"""Looking at processes, as Linux shows them."""
+"""The processes of Linux, from /proc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one has started and that have not ended."""
+    """Return the child processes that have not ended."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -28,7 +28,7 @@ def alive(pid: int) -> bool:
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Whether it becomes true in time."""
+    """Return whether the condition becomes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -1,8 +1,9 @@
-"""Made-up programs, compiled and called."""
+"""Random programs, compiled and called."""
 
 from __future__ import annotations
 
 import ctypes
+import operator
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ff
 
 
 def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.CDLL:
-    """Many functions in one library. By gcc where there is one: without optimisation it takes a third of the time."""
+    """Compile functions into one library, with gcc if it is installed: it takes a third of the time of zig."""
     file = folder / "code.c"
     file.write_text("\n".join([PREAMBLE, *(code.prototype for code in codes), *(code.text for code in codes)]))
     compiler = ["gcc"] if shutil.which("gcc") else zig("-fno-sanitize=undefined")
@@ -33,7 +34,11 @@ def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.
 
 
 def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: Sequence[int]) -> list[np.ndarray]:
-    """The results. The work array is full of NaN before, so that reading what was not written shows; its neighbours must stay as they are."""
+    """Return the results.
+
+    The work array is filled with NaN before, so that reading a value that was not written shows; the numbers beside it
+    must not change.
+    """
     beyond = 16
     work = np.full(code.work + 2 * beyond, np.nan)
     work[:beyond] = work[beyond + code.work :] = 4711.0
@@ -42,7 +47,7 @@ def call(library: ctypes.CDLL, code: Code, inputs: Sequence[np.ndarray], sizes: 
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arguments, *outputs)]
     getattr(library, code.name)(*pointers, ctypes.c_void_p(work.ctypes.data + 8 * beyond))
     assert (work[:beyond] == 4711.0).all() and (work[beyond + code.work :] == 4711.0).all(), (
-        f"{code.name} writes beside its work array"
+        f"{code.name} writes outside its work array"
     )
     assert all(np.isnan(o[-1]) for o in outputs)
     return [o[:-1] for o in outputs]
@@ -52,14 +57,20 @@ OPS = {name: getattr(casadi, f"OP_{name}") for name in ("ADD", "SUB", "MUL", "FM
 
 
 EVALUATE: dict[int, Callable[..., float]] = {
-    OPS["ADD"]: lambda a, b: a + b, OPS["SUB"]: lambda a, b: a - b, OPS["MUL"]: lambda a, b: a * b, OPS["FMIN"]: min,
-    OPS["SIN"]: np.sin, OPS["TANH"]: np.tanh, OPS["NEG"]: lambda a: -a, OPS["FABS"]: abs,
-}  # fmt: skip
+    OPS["ADD"]: operator.add,
+    OPS["SUB"]: operator.sub,
+    OPS["MUL"]: operator.mul,
+    OPS["FMIN"]: min,
+    OPS["SIN"]: np.sin,
+    OPS["TANH"]: np.tanh,
+    OPS["NEG"]: operator.neg,
+    OPS["FABS"]: abs,
+}
 
 
 @dataclass
 class Writer:
-    """Writes a program whose order of instructions is its own, not CasADi's, with the patterns that loops are made of."""
+    """Writes a program with the patterns that loops consist of, in an order that CasADi would not choose."""
 
     random: np.random.Generator
     size: int = 600  # of each input
@@ -67,7 +78,9 @@ class Writer:
     kind: list[tuple[int, int]] = field(default_factory=list)
     number: list[tuple[int, int, int]] = field(default_factory=list)
     written: int = 0  # elements of the output
-    spans: list[tuple[int, int, int]] = field(default_factory=list)  # first, period, iterations of the repetitions so far
+    spans: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # first, period, iterations of the repetitions so far
 
     def is_value(self, i: int) -> bool:
         return 0 <= i < len(self.operation) and self.operation[i] < OUTPUT
@@ -80,18 +93,18 @@ class Writer:
             if choice == 0:
                 stride = int(random.choice([-3, -1, 0, 1, 1, 2]))
                 low = random.integers(0, self.size - 3 * iterations)
-                return (
-                    INPUT + int(random.integers(0, 2)),
-                    int(low if stride >= 0 else low - stride * (iterations - 1)),
-                    stride,
-                )
+                first_element = low if stride >= 0 else low - stride * (iterations - 1)
+                return INPUT + int(random.integers(0, 2)), int(first_element), stride
             if choice == 1:
                 return CONSTANT + int(random.integers(0, 3)), 0, 0
             if choice == 2:  # made in this iteration
                 earlier = [k for k in range(q) if body[k] < OUTPUT]
                 if earlier:
                     return VALUE, first + int(random.choice(earlier)), period
-            if choice in (3, 4):  # made by this loop, some iterations ago; before its first one by whatever stands there
+            if choice in (
+                3,
+                4,
+            ):  # made by this loop, some iterations ago; before its first one by whatever stands there
                 lag, k = int(random.integers(1, 4)), int(random.integers(0, len(body)))
                 if body[k] < OUTPUT and all(self.is_value(first + k - t * period) for t in range(1, lag + 1)):
                     return VALUE, first + k - lag * period, period
@@ -104,10 +117,9 @@ class Writer:
                 k = int(random.integers(0, p))
                 if n >= iterations and self.is_value(f + k):
                     skip = int(random.integers(0, n - iterations + 1))
+                    forwards = random.random() < 0.5
                     return (
-                        (VALUE, f + k + skip * p, p)
-                        if random.random() < 0.5
-                        else (VALUE, f + k + (skip + iterations - 1) * p, -p)
+                        (VALUE, f + k + skip * p, p) if forwards else (VALUE, f + k + (skip + iterations - 1) * p, -p)
                     )
             if choice == 7 and first:  # any values at equal distances
                 stride = int(random.choice([-7, -5, -2, -1, 1, 2, 3, 5]))
@@ -118,7 +130,7 @@ class Writer:
         return INPUT, int(random.integers(0, self.size)), 0
 
     def repeat(self, period: int, iterations: int) -> None:
-        """A body, `iterations` times."""
+        """Write a body `iterations` times."""
         random, first = self.random, len(self.operation)
         body = [
             OUTPUT if random.random() < 0.2 and q else int(random.choice(list(OPS.values()))) for q in range(period)
@@ -152,29 +164,19 @@ class Writer:
         last = max(i for i in range(len(self.operation)) if self.is_value(i))
         self.emit(OUTPUT, (VALUE, -1), (last, 0, self.written))
         self.written += 1
-        return Program(
-            ["a", "b"],
-            ["out"],
-            ["0.5", "(-1.25)", "3.0"],
-            np.array(self.operation),
-            np.array(self.kind),
-            np.array(self.number),
-        )
+        arrays = np.array(self.operation), np.array(self.kind), np.array(self.number)
+        return Program(["a", "b"], ["out"], ["0.5", "(-1.25)", "3.0"], *arrays)
 
 
 def evaluate(program: Program, inputs: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """The program read as it stands."""
+    """Interpret the program."""
     constants = [float(c.strip("()")) for c in program.constants]
     values, out = np.zeros(len(program.operation)), np.full(size, np.nan)
 
     def operand(kind: int, number: int) -> float:
-        return (
-            values[number]
-            if kind == VALUE
-            else constants[kind - CONSTANT]
-            if kind >= CONSTANT
-            else inputs[kind - INPUT][number]
-        )
+        if kind == VALUE:
+            return float(values[number])
+        return constants[kind - CONSTANT] if kind >= CONSTANT else float(inputs[kind - INPUT][number])
 
     for i, code in enumerate(program.operation):
         operands = [operand(k, n) for k, n in zip(program.kind[i], program.number[i], strict=False) if k != -1]

@@ -16,21 +16,10 @@ Portable = Callable[[str], Path]
 
 
 def in_process_fmu(name: str, folder: Path) -> Path:
-    """What pythonfmu makes of a slave, with a state that can be saved."""
+    """Build the FMU of a slave with pythonfmu, with a state that can be saved."""
     files = [str(SLAVES / file) for file in FILES[name]]
-    command = [
-        sys.executable,
-        "-m",
-        "pythonfmu",
-        "build",
-        "--handle-state",
-        "--serialize-state",
-        "-f",
-        str(SLAVES / f"{name}.py"),
-        "-d",
-        str(folder),
-        *files,
-    ]
+    options = ["--handle-state", "--serialize-state", "-f", str(SLAVES / f"{name}.py"), "-d", str(folder)]
+    command = [sys.executable, "-m", "pythonfmu", "build", *options, *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     (file,) = folder.glob("*.fmu")

@@ -1,4 +1,4 @@
-"""FMUs of the slaves in tests/slaves, built once: a plugin of pytest, which tests name in `pytest_plugins`."""
+"""Fixtures with FMUs of the slaves in tests/slaves; tests name this module in `pytest_plugins`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def portable(fmu_store: Path, in_process: Portable) -> Portable:
     """portable("divider"): the same FMU, made portable."""
 
     def get(name: str) -> Path:
-        (file,) = once(fmu_store, f"portable-{name}", lambda folder: make_portable(in_process(name), folder)).glob(
-            "*.fmu"
-        )
+        made = once(fmu_store, f"portable-{name}", lambda folder: make_portable(in_process(name), folder))
+        (file,) = made.glob("*.fmu")
         return file
 
     return get

@@ -1,9 +1,11 @@
-"""Every tolerance of the tests, with its reason. A test that misses its tolerance shows a wrong model, not a wrong tolerance."""
+"""Every tolerance of the tests, with its reason. A test that misses its tolerance shows a wrong model, not a wrong
+tolerance."""
 
-# --- single evaluations of the equations: relative to the largest element of the reference ----------------------------------
+# --- single evaluations of the equations: relative to the largest element of the reference ----------------------------
 
 GOLDEN = 1e-10
-"""The golden data's own: rounding of the recursion grows with the condition of the mass matrix, 2e-15 seen at n = 10."""
+"""The golden data's own: rounding of the recursion grows with the condition of the mass matrix, 2e-15 seen at n = 10.
+"""
 
 ENGINES = 1e-11
 """Two engines do the same operations in a different order; 5e-14 seen at n = 50, where the recursion is longest."""
@@ -12,27 +14,31 @@ SAME_NUMBER = 1e-15
 """A number that is only written and read, or one library call: the last bit."""
 
 OTHER_CODE = 1e-10
-"""Another formulation rounds differently. Seen at n = 50: 3e-14 with articulated bodies, 3e-11 with a dense mass matrix."""
+"""Another formulation rounds differently. Seen at n = 50: 3e-14 with articulated bodies, 3e-11 with a dense mass
+matrix."""
 
 IDENTITY = 1e-10
 """Exact identities (power, momentum, symmetry), with derivatives by complex steps that add no truncation error."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------------
+# --- trajectories -----------------------------------------------------------------------------------------------------
 
 TIGHT = 1e-9
 """Relative tolerance given to the solver where a trajectory is compared with a reference."""
 
 GOLDEN_ANGLE = 1e-6
-"""rad over 10 s at TIGHT: the promise of the project (3e-9 seen). The start of the example is not chaotic: errors grow 5-fold in 10 s."""
+"""rad over 10 s at TIGHT: the promise of the project (3e-9 seen). The start of the example is not chaotic: errors grow
+5-fold in 10 s."""
 
 GOLDEN_RATE = 1e-5
-"""rad/s over 10 s at TIGHT: the rates of the fastest mode, 84 rad/s, carry up to 84 times the error of the angles (2e-7 seen)."""
+"""rad/s over 10 s at TIGHT: the rates of the fastest mode, 84 rad/s, carry up to 84 times the error of the angles (2e-7
+seen)."""
 
 TIGHTEST = 1e-11
 """Relative tolerance given to the solver where the answer is known exactly."""
 
 CLOSED_FORM = 1e-8
-"""rad at TIGHTEST: a pendulum that swings up to 3 rad lingers near its upper rest and magnifies errors about 50-fold."""
+"""rad at TIGHTEST: a pendulum that swings up to 3 rad lingers near its upper rest and magnifies errors about 50-fold.
+"""
 
 ENERGY = 1e-9
 """J per J of the largest term, at TIGHT over 2 s: the solver keeps each step to 1e-9 (8e-11 seen)."""
@@ -41,22 +47,27 @@ DEFAULT = 1e-5
 """rad over 2 s at the solver's default tolerance 1e-6, times ten for the growth of errors (3e-7 seen)."""
 
 SOLVER_SETTING = 1e-7
-"""rad over 2 s: far above what a solver set to 1e-10 leaves (1e-11 seen) and far below what one set to 1e-3 does (6e-5 seen)."""
+"""rad over 2 s: far above what a solver set to 1e-10 leaves (1e-11 seen) and far below what one set to 1e-3 does (6e-5
+seen)."""
 
 CAPPED = 1e-10
-"""rad over 2 s with internal steps of at most 2 ms: the method's own error there is rounding (2e-12 seen), whatever the tolerance."""
+"""rad over 2 s with internal steps of at most 2 ms: the method's own error there is rounding (2e-12 seen), whatever the
+tolerance."""
 
 COMMUNICATION_STEP = 1e-7
-"""rad over 2 s at TIGHT: what is left of the communication step is the solver's error (3e-10 seen), a tenth of the golden promise."""
+"""rad over 2 s at TIGHT: what is left of the communication step is the solver's error (3e-10 seen), a tenth of the
+golden promise."""
 
 STIFF = 1e-5
 """rad, stiff chain at the default tolerance 1e-6 against a reference at 1e-9: the tolerance times ten (4e-6 seen)."""
 
 IMPORTERS = 1e-9
-"""rad between hosts that run the same binary with equal steps: their clocks differ by rounding, their inputs are equal."""
+"""rad between hosts that run the same binary with equal steps: their clocks differ by rounding, their inputs are equal.
+"""
 
 REFERENCE_RESULT = 1e-7
-"""The result inside the FMU is made at 1e-9 and written with 12 digits; relative to the largest value of each signal."""
+"""The result inside the FMU is made at 1e-9 and written with 12 digits; relative to the largest value of each signal.
+"""
 
 IMPACT_STATE = 1e-7
 """m and m/s after some impacts at up to 5 m/s and 10 m/s2: EVENT_TIME times ten."""
@@ -64,7 +75,7 @@ IMPACT_STATE = 1e-7
 EVENT_TIME = 1e-8
 """s: events are located to 1e-10 s on the dense output; errors of the speed at the impact add to it."""
 
-# --- linearisation ----------------------------------------------------------------------------------------------------------
+# --- linearisation ----------------------------------------------------------------------------------------------------
 
 SPECIFIED_MODE = 5e-4
 """rad/s: the specification quotes the lowest mode of ten rods with four digits."""
@@ -76,14 +87,15 @@ ROPE = 1e-3
 """Relative: twenty rods against a rope, which differ as 1/n^2 (8e-5 seen)."""
 
 SECOND_ORDER = 0.1
-"""Relative: an error of order 1/n^2 falls by 4 when n doubles, up to terms of higher order (3 percent seen from 5 to 10)."""
+"""Relative: an error of order 1/n^2 falls by 4 when n doubles, up to terms of higher order (3 percent seen from 5 to
+10)."""
 
 SPECIFIED_HIGH_MODE = 0.5
 """rad/s: the specification quotes the highest modes in whole numbers."""
 
 # ===== the exoskeleton ===============================================================================================
 
-# --- single evaluations, relative to the largest element of the reference ---------------------------------------------------
+# --- single evaluations, relative to the largest element of the reference ---------------------------------------------
 
 EXO_GOLDEN = 1e-9
 """The specification's own; 1e-14 seen."""
@@ -100,7 +112,7 @@ EXO_IDENTITY = 1e-10
 STRAIGHT = 6e-5
 """The parameters of the 3-link model are those of the straight 6-link model, rounded to four digits."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------------
+# --- trajectories -----------------------------------------------------------------------------------------------------
 
 EXO_TIGHT = 1e-9
 """Relative tolerance given to the solver where a trajectory is compared with a reference."""
@@ -115,7 +127,8 @@ HYBRID_STATE = 1e-5
 """m, rad and rates over a second with five events at EXO_TIGHT: the specification's own (1e-8 seen)."""
 
 MODEL_EXCHANGE = 1e-4
-"""m, rad and rates over a second with five events in CVode at 1e-8, whose error control is per step and whose events are found to 1e-7 s."""
+"""m, rad and rates over a second with five events in CVode at 1e-8, whose error control is per step and whose events
+are found to 1e-7 s."""
 
 LOSS = 1e-6
 """J: loss of an impact at EXO_TIGHT."""
@@ -137,7 +150,7 @@ EXO_POWER = 1e-8
 
 # ===== the wheeled cart, its guidance and its controller =============================================================
 
-# --- the golden data's own (bounds.json) ------------------------------------------------------------------------------------
+# --- the golden data's own (bounds.json) ------------------------------------------------------------------------------
 
 ACCELERATION = 1e-10
 """Accelerations, relative to the largest: another formulation rounds differently; 2e-15 seen."""
@@ -169,13 +182,14 @@ CART_DECAY = 1e-8
 CART_SOLVER = 1e-10
 """Relative tolerance given to the solver for all of these."""
 
-# --- our own ----------------------------------------------------------------------------------------------------------------
+# --- our own ----------------------------------------------------------------------------------------------------------
 
 ROUNDING = 1e-12
 """An identity of a few operations on numbers of the order of 1 to 100."""
 
 SYMMETRY = 1e-9
-"""N m, of torques of the order of 10: the same sums in other coordinates; 1e-12 seen for most, amplified where theta3 is small."""
+"""N m, of torques of the order of 10: the same sums in other coordinates; 1e-12 seen for most, amplified where theta3
+is small."""
 
 CART_SAME_MOTION = 1e-8
 """m, rad, m/s over 8 s: two plants under the same torques; 3e-10 seen."""
@@ -184,22 +198,25 @@ DAMPED_Y = 5e-3
 """m/s: what the damped law leaves of the decay of y; the specification's own bound."""
 
 TWO_METHODS = 1e-8
-"""Jets against differences of fourth order over steps of 1e-3, of second derivatives of the order of 10; truncation 1e-9."""
+"""Jets against differences of fourth order over steps of 1e-3, of second derivatives of the order of 10; truncation
+1e-9."""
 
 # ===== trees and the spherical arm ===================================================================================
 
-# --- single evaluations: relative to the largest element of the reference ---------------------------------------------------
+# --- single evaluations: relative to the largest element of the reference ---------------------------------------------
 
 ROBOTS = 1e-10
-"""Accelerations of real robots against Pinocchio, as promised. Light fingers behind heavy arms cost digits: 2e-14 seen."""
+"""Accelerations of real robots against Pinocchio, as promised. Light fingers behind heavy arms cost digits: 2e-14 seen.
+"""
 
 TREE_POWER = 1e-8
-"""Power balance, relative to the sum of the powers, with a derivative by central differences of order 4 over steps of 2e-4 s; 2e-11 seen."""
+"""Power balance, relative to the sum of the powers, with a derivative by central differences of order 4 over steps of
+2e-4 s; 2e-11 seen."""
 
 ROUND_TRIP = 1e-10
 """Inverse after forward dynamics: two recursions round differently."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------------
+# --- trajectories -----------------------------------------------------------------------------------------------------
 
 TRAJECTORY_TOLERANCE = 1e-11
 """Relative tolerance given to the solver where a trajectory is compared with the golden one (made at 1e-12)."""
@@ -217,13 +234,16 @@ GOLDEN_MOMENTUM = 1e-8
 """kg m2/s over 5 s: the states' tolerance times inertias of the order of 1."""
 
 TREE_SAME_MOTION = 1e-7
-"""m, rad: the arm with quaternions and with angles over 2 s at 1e-10; both solvers' errors, magnified at most 4-fold; 4e-10 seen."""
+"""m, rad: the arm with quaternions and with angles over 2 s at 1e-10; both solvers' errors, magnified at most 4-fold;
+4e-10 seen."""
 
 BALANCE = 1e-7
-"""J per J of the largest term over a trajectory at 1e-9: the energies are integrated with the same error control as the states."""
+"""J per J of the largest term over a trajectory at 1e-9: the energies are integrated with the same error control as the
+states."""
 
 STOP_BALANCE = 1e-6
-"""J per J of kinetic energy at 1e-9: a stop's force has a kink where it begins, which the solver steps over; 1e-7 seen over ten impacts."""
+"""J per J of kinetic energy at 1e-9: a stop's force has a kink where it begins, which the solver steps over; 1e-7 seen
+over ten impacts."""
 
 CONSERVED = 1e-8
 """Momentum, relative to its size, over a trajectory at 1e-11."""
@@ -231,7 +251,7 @@ CONSERVED = 1e-8
 NORM = 1e-12
 """Of quaternions, at communication points: they have just been divided by their length; rounding only."""
 
-# --- control ----------------------------------------------------------------------------------------------------------------
+# --- control ----------------------------------------------------------------------------------------------------------
 
 TREE_DECAY = 1e-8
 """rad: a closed loop without sampling is a linear oscillator, solved at 1e-10; 3e-11 seen."""
@@ -240,11 +260,12 @@ SAMPLED_DECAY = 0.03
 """Of the largest error of the start: torques held over 1 ms lag by half of it, omega h = 1e-2 for omega = 10 rad/s."""
 
 AT_REST = 1e-8
-"""m/s2, rad/s2: what gravity compensation leaves of accelerations of the order of 10; rounding through a mass matrix of condition 1e3."""
+"""m/s2, rad/s2: what gravity compensation leaves of accelerations of the order of 10; rounding through a mass matrix of
+condition 1e3."""
 
 # ===== the native FMU ================================================================================================
 
-# --- the solver alone -------------------------------------------------------------------------------------------------------
+# --- the solver alone -------------------------------------------------------------------------------------------------
 
 NATIVE_GLOBAL_ERROR = {
     "oscillator": 3.0,
@@ -253,8 +274,9 @@ NATIVE_GLOBAL_ERROR = {
     "Arenstorf": 50_000.0,
     "decay to a cosine": 3.0,
 }
-"""Global error in units of the tolerance: what the step control admits per step, times what the problem does to an error (1.6, 30, 160, 26,000 and
-0.7 seen). scipy's DOP853 has 1.6, 25, 94, 6,500 with the same tolerances; an error estimate that vanishes by chance gives the 30 and the 25."""
+"""Global error in units of the tolerance: what the step control admits per step, times what the problem does to an
+error (1.6, 30, 160, 26,000 and 0.7 seen). scipy's DOP853 has 1.6, 25, 94, 6,500 with the same tolerances; an error
+estimate that vanishes by chance gives the 30 and the 25."""
 
 STIFF_ERROR = 10.0
 """The same for van der Pol's and Robertson's equations, which forget errors; 4.6 seen."""
@@ -263,32 +285,39 @@ ORDER = 0.4
 """How far an observed order of convergence may be below the theoretical one: step sizes are not infinitely small."""
 
 WORK = 1.35
-"""Evaluations over those of scipy's DOP853 at the same tolerance: 1.32 at 1e-3, where the first steps dominate, 1.0 at 1e-10."""
+"""Evaluations over those of scipy's DOP853 at the same tolerance: 1.32 at 1e-3, where the first steps dominate, 1.0 at
+1e-10."""
 
 EVENT_AT = 1e-9
 """s: location of an event whose time is known, at a tolerance of 1e-10; 4e-11 seen."""
 
-# --- one evaluation through different code ----------------------------------------------------------------------------------
+# --- one evaluation through different code ----------------------------------------------------------------------------
 
 SAME_OPERATIONS = 1e-13
-"""Relative: the same operations in the same order, by compilers that may only differ in library functions such as sin."""
+"""Relative: the same operations in the same order, by compilers that may only differ in library functions such as sin.
+"""
 
 LOOPS = 1e-12
-"""Relative, loops against straight-line code: the same operations in the same order; differs only if the graph was cut by cse elsewhere."""
+"""Relative, loops against straight-line code: the same operations in the same order; differs only if the graph was cut
+by cse elsewhere."""
 
 TANGENT = 1e-10
-"""Relative: exact derivatives by CasADi (forward or reverse) and by the FMU (forward) differ in rounding alone; 1e-13 seen."""
+"""Relative: exact derivatives by CasADi (forward or reverse) and by the FMU (forward) differ in rounding alone; 1e-13
+seen."""
 
 CENTRAL = 1e-6
-"""Relative: central differences with steps of 1e-5 have a truncation error of 1e-10 and a rounding error of 1e-11 over the step; 3e-8 seen."""
+"""Relative: central differences with steps of 1e-5 have a truncation error of 1e-10 and a rounding error of 1e-11 over
+the step; 3e-8 seen."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------------
+# --- trajectories -----------------------------------------------------------------------------------------------------
 
 CVODE = 2e-6
-"""rad over 10 s: FMPy's CVode at 1e-9 strays 4e-7 from the reference on the golden example, because its control is per step."""
+"""rad over 10 s: FMPy's CVode at 1e-9 strays 4e-7 from the reference on the golden example, because its control is per
+step."""
 
 CVODE_RATE = 2e-4
-"""rad/s, the same: the fastest modes of ten rods swing with 90 rad/s, so rates are that much less accurate than angles; 4e-5 seen."""
+"""rad/s, the same: the fastest modes of ten rods swing with 90 rad/s, so rates are that much less accurate than angles;
+4e-5 seen."""
 
 CASADI = 1e-6
 """rad over 1 s: CasADi's integrator on the imported FMU, whose own tolerance is set to 1e-9."""
@@ -300,10 +329,12 @@ OTHER_COMPILER = 1e-12
 """rad over 1 s at a tolerance of 1e-9: the same C by two compilers; sin and tanh of two libraries differ by an ulp."""
 
 POLYNOMIAL_INPUT = 1e-9
-"""rad: closed form of a free rod driven by a cubic torque, which the method of order 8 integrates exactly up to rounding."""
+"""rad: closed form of a free rod driven by a cubic torque, which the method of order 8 integrates exactly up to
+rounding."""
 
 HELD_INPUT = 1e-5
-"""rad: 2,000 steps with the torque held at its mean over the step, against one step with the polynomial; second order in the step."""
+"""rad: 2,000 steps with the torque held at its mean over the step, against one step with the polynomial; second order
+in the step."""
 
 OUTPUT_DERIVATIVE = 1e-5
 """Relative: central differences of outputs over two steps of 1e-4 s."""
@@ -312,12 +343,14 @@ IMPACT = 1e-8
 """s and m: Co-Simulation locates an impact to 1e-10 s; the speed at it carries the integration error."""
 
 IMPACT_CVODE = 1e-5
-"""s and m: Model Exchange in FMPy, whose root finding is as good as its integration at 1e-8 and adds up from impact to impact."""
+"""s and m: Model Exchange in FMPy, whose root finding is as good as its integration at 1e-8 and adds up from impact to
+impact."""
 
-# --- resources --------------------------------------------------------------------------------------------------------------
+# --- resources --------------------------------------------------------------------------------------------------------
 
 MEMORY_PER_INSTANCE = 200_000
-"""bytes, for ten links: two dense Jacobians of 22 x 22 and some vectors make 20 kB; the limit leaves room for the allocator."""
+"""bytes, for ten links: two dense Jacobians of 22 x 22 and some vectors make 20 kB; the limit leaves room for the
+allocator."""
 
 # ===== the PID controller ============================================================================================
 
@@ -325,7 +358,8 @@ PID_SOLVER = 1e-11
 """Relative tolerance given to the solver where the answer is known exactly."""
 
 PID_EXACT = 1e-8
-"""Of signals of the order of 10 over a few seconds at PID_SOLVER, or of a thousand steps with one rounding error and one solver error each; 5e-10 seen."""
+"""Of signals of the order of 10 over a few seconds at PID_SOLVER, or of a thousand steps with one rounding error and
+one solver error each; 5e-10 seen."""
 
 SINGLE = 1e-13
 """One evaluation of a sum of a few products."""
@@ -350,31 +384,35 @@ REFERENCE_ERROR = 1e-7
 """What that leaves in 1 s, accelerations and reactions included, times ten (1e-8 seen with the exoskeleton)."""
 
 HOST_GLOBAL_ERROR = {"BDF": 3000.0, "LSODA": 1000.0, "RK45": 500.0, "Radau": 30.0}
-"""Error of a Model Exchange host in units of its tolerance: SciPy's solvers control the error of a step, not of the result. The fastest mode of the
-chain swings with 84 rad/s and is not damped: 920, 180, 130 and 1.5 seen; the exoskeleton has 660 with BDF. Others have less than a fifth."""
+"""Error of a Model Exchange host in units of its tolerance: SciPy's solvers control the error of a step, not of the
+result. The fastest mode of the chain swings with 84 rad/s and is not damped: 920, 180, 130 and 1.5 seen; the
+exoskeleton has 660 with BDF. Others have less than a fifth."""
 
 EULER = 2e-2
-"""Error of Richardson's extrapolation from steps of 1e-4 s and half of that over 0.5 s: 6e-3 seen with the chain's fastest mode, 4e-3 with the exoskeleton,
-1e-5 and less with others."""
+"""Error of Richardson's extrapolation from steps of 1e-4 s and half of that over 0.5 s: 6e-3 seen with the chain's
+fastest mode, 4e-3 with the exoskeleton, 1e-5 and less with others."""
 
 CO_SIMULATION = 1e-5
 """Error of Co-Simulation with tolerance 1e-6, times ten (7e-7 seen)."""
 
 STEP_DOUBLING = 1e-4
-"""One step of Co-Simulation with tolerance 1e-6 against two of half the size, accelerations and reactions included: 1e-5 seen with the
-exoskeleton's stiff links."""
+"""One step of Co-Simulation with tolerance 1e-6 against two of half the size, accelerations and reactions included:
+1e-5 seen with the exoskeleton's stiff links."""
 
 IMPACT_LOSS = 300.0
-"""Relative error of the energy lost in the exoskeleton's last impact, in units of the host's tolerance: the error of its speed, 114 seen with BDF."""
+"""Relative error of the energy lost in the exoskeleton's last impact, in units of the host's tolerance: the error of
+its speed, 114 seen with BDF."""
 
 STEP_EVENTS_PER_SECOND = 1.0
 """Every one restarts the host's solver."""
 
 DEFAULT_TOLERANCE = 1e-6
-"""Of the default experiments. OpenModelica does not tell the FMU its own: with a coarser one it is asked for more step events (91 in 0.6 s seen at 1e-4)."""
+"""Of the default experiments. OpenModelica does not tell the FMU its own: with a coarser one it is asked for more step
+events (91 in 0.6 s seen at 1e-4)."""
 
 SAME_ERROR = 2.0
-"""A run whose step events are honoured against one whose are not: noise of the solver's step sizes; 1 when there are none."""
+"""A run whose step events are honoured against one whose are not: noise of the solver's step sizes; 1 when there are
+none."""
 
 # ===== linear models and regulators ==================================================================================
 

@@ -1,4 +1,4 @@
-"""Trees as mechanisms: the names of their variables as the contract has them, points of evaluation, and trees that tests share."""
+"""Trees as mechanisms: names of their variables, points of evaluation, and trees that tests share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def several(word: str, count: int) -> list[str]:
     return [f"{word}[{k}]" for k in range(1, count + 1)]
 
 
-# --- the contract's names, written out for every kind of joint --------------------------------------------------------------
+# --- the contract's names, written out for every kind of joint --------------------------------------------------------
 
 COORDINATES = {
     "fixed": [],
@@ -96,7 +96,7 @@ def wrench_names(tree: BodyTree) -> list[str]:
     return [f"{name}.{what}_{a}" for name in moving for what in ("force", "moment") for a in XYZ]
 
 
-# --- mechanisms, evaluated --------------------------------------------------------------------------------------------------
+# --- mechanisms, evaluated --------------------------------------------------------------------------------------------
 
 
 def mechanism_of(tree: BodyTree, **options: str) -> Tree:
@@ -114,7 +114,7 @@ def engine_of(name: str, mechanism: TreeMechanism):
 
 
 class Point:
-    """A mechanism at one point of its life, with its states and outputs by name."""
+    """A mechanism at one point in time, with its states and outputs by name."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ def rate_along(point: Point, outputs: list[str], step: float = 2e-4) -> np.ndarr
     return (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step)
 
 
-# --- trees ------------------------------------------------------------------------------------------------------------------
+# --- trees ------------------------------------------------------------------------------------------------------------
 
 
 def named_for_fmu(tree: BodyTree) -> BodyTree:

@@ -16,7 +16,10 @@ from mechfmu.model import Mechanism
 
 @pytest.fixture
 def tree_fmu(kind: str, fmu_store: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildTree:
-    """tree_fmu(mechanism): its FMU of this kind, built when first asked for, by one worker while the others wait. Not to be changed."""
+    """tree_fmu(mechanism): its FMU of this kind, built when first asked for, by one worker while the others wait.
+
+    Not to be changed.
+    """
 
     def get(mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Path:
         place = (

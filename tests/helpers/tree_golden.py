@@ -1,4 +1,7 @@
-"""Comparisons with the golden data that the library's tests and the FMUs' tests share. `found` is anything with get(*names)."""
+"""Comparisons with the golden data that the library's tests and the FMUs' tests share.
+
+`found` is anything with get(*names).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,8 @@ def assert_golden_arm(found: Any, form: str, data: dict) -> None:
     matrix = np.reshape(found.get(*(f"mass_matrix[{i},{j}]" for i in range(1, 8) for j in range(1, 8))), (7, 7))
     assert off_by(matrix, own["mass_matrix"]) < GOLDEN
     assert_golden(found, tree, data)
-    # the part of the joints' loads that is constraint: the hinge alone has one about its axes, forces are all constraint
+    # the part of the joints' loads that is constraint: the hinge alone has one about its
+    # axes, forces are all constraint
     wrench = np.reshape(found.get(*wrench_names(tree)), (3, 6))
     assert off_by(wrench[:, :3], np.array(data["constraint_wrench"])[:, :3]) < GOLDEN
     wanted = np.array(data["constraint_wrench"])[2, 3:]

@@ -1,4 +1,7 @@
-"""Trees of bodies for the tests: those of the golden data, random ones, and the method of separate bodies as their oracle."""
+"""Trees of bodies for the tests.
+
+Those of the golden data, random ones, and the method of separate bodies as their oracle.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechfmu.mechanisms.spherical_arm.wittenburg import Base
-from mechfmu.multibody.separate_bodies import Bodies, Frame, forward_dynamics
+from mechfmu.multibody.frames import Bodies, Frame
+from mechfmu.multibody.separate_bodies import forward_dynamics
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 ANGLES = ("euler_zxz", "cardan_xyz", "cardan_zyx")
@@ -35,9 +39,11 @@ def parameters(tree: BodyTree) -> Bodies:
 
 
 def golden_tree(model: dict, quaternions: bool = False) -> BodyTree:
-    """The tree of a golden model. There a body's axes stand in its mass centre; here in its inboard joint, parallel to the child side of it (Gc).
+    """The tree of a golden model.
 
-    With `quaternions`, as in the golden quaternion_form: quaternions in place of angles, from child to parent, with the mount Gp in them.
+    There a body's axes stand in its mass centre; here in its inboard joint, parallel to the child side of it
+    (Gc). With `quaternions`, as in the golden quaternion_form: quaternions in place of angles, from child to
+    parent, with the mount Gp in them.
     """
     axes, com = {0: np.eye(3)}, {0: np.zeros(3)}
     bodies, joints = [], []
@@ -72,7 +78,10 @@ def random_tree(
     parents: Sequence[int] | None = None,
     coordinate_axes: bool = False,
 ) -> BodyTree:
-    """One joint of each of these kinds, hung on a random body before it or on the base (or on `parents`, counted from 1; 0: the base)."""
+    """One joint of each of these kinds, on a random body before it or on the base.
+
+    Or on `parents`, counted from 1; 0: the base.
+    """
     bodies, joints = [], []
     for k, kind in enumerate(kinds, start=1):
         parent = int(random.integers(0, k)) if parents is None else parents[k - 1]
@@ -91,7 +100,10 @@ def random_tree(
 
 @dataclass
 class TreeState:
-    """A tree in motion: coordinates, rates, drives, a moving base and loads (force in the mass centre, moment about it; world axes)."""
+    """A tree in motion: coordinates, rates, drives, a moving base and loads.
+
+    A load is a force in the mass centre and a moment about it, in world axes.
+    """
 
     q: np.ndarray
     v: np.ndarray
@@ -127,7 +139,10 @@ def random_state(random: np.random.Generator, tree: BodyTree) -> TreeState:
 
 @dataclass
 class SeparateBodies:
-    """What the method of separate bodies says of a state: accelerations, and the load of each joint on its child in world axes."""
+    """Results of the method of separate bodies for a state.
+
+    Accelerations, and the load of each joint on its child in world axes.
+    """
 
     vdot: np.ndarray
     force: np.ndarray
@@ -136,7 +151,7 @@ class SeparateBodies:
 
 
 def separate_bodies(tree: BodyTree, state: TreeState) -> SeparateBodies:
-    """The same case through multibody/separate_bodies.py, which works in the axes of the frames and takes loads about their origins."""
+    """The same case by separate_bodies.py, which uses the axes of the frames and loads about their origins."""
     frames, frame_of, turns = tree.frames()
     own = parameters(tree)
     c = np.array([W.T @ c for W, c in zip(turns, own.c, strict=True)])

@@ -1,4 +1,7 @@
-"""Hosts such as OpenModelica leave unconnected inputs at 0, whatever their start value: every mechanism starts and runs with that."""
+"""Hosts such as OpenModelica leave unconnected inputs at 0, whatever their start value.
+
+Every mechanism starts and runs with that.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,7 @@ def test_derivatives_are_finite_with_all_inputs_at_zero(key: str, options: dict[
         assert np.all(np.isfinite(rates)) and np.all(np.isfinite(outputs))
 
 
-# --- what 0 means -----------------------------------------------------------------------------------------------------------
+# --- what 0 means -----------------------------------------------------------------------------------------------------
 
 NO_SIZE = {"a": (0.0, 0.5), "b": (0.5, 0.0), "both": (0.0, 0.0)}
 PLACES = {
@@ -125,7 +128,7 @@ CONTROLLERS = {"rigid": {}, "free": {"front": "free"}, "article": {"guidance": "
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("options", CONTROLLERS.values(), ids=CONTROLLERS)
-def test_an_obstacle_of_size_0_is_no_obstacle(options: dict[str, object], name: str) -> None:
+def test_an_obstacle_of_size_0_is_not_an_obstacle(options: dict[str, object], name: str) -> None:
     """Bit for bit the outputs that the controller has when the obstacle is switched off."""
     controller = CartController(**options)
     off = evaluated(controller, first_obstacle(-3.0, 0.4, 1.0, 1.0, active=0.0), name)
@@ -154,7 +157,7 @@ def test_an_obstacle_of_size_0_acts_like_one_that_is_very_far_away(front: str, n
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_an_obstacle_of_size_0_is_not_refused(place: tuple[float, float], name: str) -> None:
+def test_an_obstacle_of_size_0_is_accepted(place: tuple[float, float], name: str) -> None:
     make_instance(CartController(), first_obstacle(*place, 0.0, 0.0), name).initialize()
     at_start = {f"obstacle[1].{axis}_start": value for axis, value in zip("xy", place, strict=True)}
     make_instance(Scenario(), at_start | {"obstacle[1].semi_axis_a_start": 0.0}, name).initialize()

@@ -41,7 +41,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return written
 
 
-# ---- units
+# --- units ------------------------------------------------------------------------------------------------------------
 
 UNITS = {  # exponents of the base units, factor: the SI brochure's, written out by hand
     "V": ({"kg": 1, "m": 2, "s": -3, "A": -1}, 1.0),
@@ -80,11 +80,12 @@ def test_the_unit_of_a_rate_is_the_unit_per_second(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     (
-        ("Nm", "did you mean N.m?"), ("kWh", "did you mean kW.h?"), ("ohm", "did you mean Ohm?"), ("N*m", "N.m"), ("m^2", "kg.m2"), ("J/kg/K", "J/(kg.K)"),
-        ("J/kg.K", "J/(kg.K)"), ("furlong", "there is no unit furlong"), ("N.", "a symbol is missing"), ("m0", "m0 is not a unit"), ("", "missing"),
+        ("Nm", "did you mean N.m?"), ("kWh", "did you mean kW.h?"), ("ohm", "did you mean Ohm?"), ("N*m", "N.m"),
+        ("m^2", "kg.m2"), ("J/kg/K", "J/(kg.K)"), ("J/kg.K", "J/(kg.K)"), ("furlong", "there is no unit furlong"),
+        ("N.", "a symbol is missing"), ("m0", "m0 is not a unit"), ("", "missing"),
     ),
 )  # fmt: skip
-def test_other_units_are_refused_with_a_hint(name: str, words: str) -> None:
+def test_an_unknown_unit_is_an_error_with_a_hint(name: str, words: str) -> None:
     with pytest.raises(UserError, match=re.escape(words)):
         unit(name)
 
@@ -113,14 +114,15 @@ def test_energy_of_the_example_is_kept(write: Write) -> None:
     assert np.ptp(kept) < CLOSED_FORM and result["energy.dissipated"][-1] > 1.0
 
 
-# ---- values with units on the command line
+# --- values with units on the command line ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "wanted", "number"),
     (
-        ("0.5", "rad", 0.5), ("30deg", "rad", np.pi / 6), ("5 mm", "m", 0.005), ("2000rpm", "rad/s", 2000 * np.pi / 30), ("1e3mA", "A", 1.0),
-        ("-2kN.m", "N.m", -2000.0), ("1.5H", "mH", 1500.0), ("90deg/s", "rad/s", np.pi / 2), ("36km/h", "m/s", 10.0), ("7V.s/rad", "N.m.s/(A.s.rad)", 7.0),
+        ("0.5", "rad", 0.5), ("30deg", "rad", np.pi / 6), ("5 mm", "m", 0.005), ("2000rpm", "rad/s", 2000 * np.pi / 30),
+        ("1e3mA", "A", 1.0), ("-2kN.m", "N.m", -2000.0), ("1.5H", "mH", 1500.0), ("90deg/s", "rad/s", np.pi / 2),
+        ("36km/h", "m/s", 10.0), ("7V.s/rad", "N.m.s/(A.s.rad)", 7.0),
     ),
 )  # fmt: skip
 def test_a_value_is_converted_to_the_unit_of_its_variable(text: str, wanted: str, number: float) -> None:
@@ -136,12 +138,12 @@ def test_a_value_is_converted_to_the_unit_of_its_variable(text: str, wanted: str
         ("5furlong", "m", "there is no unit furlong"),
     ),
 )
-def test_a_value_of_another_quantity_is_refused(text: str, wanted: str, words: str) -> None:
+def test_a_value_of_another_quantity_is_an_error(text: str, wanted: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         in_unit(text, unit(wanted))
 
 
-# ---- mistakes in the text
+# --- mistakes in the text ---------------------------------------------------------------------------------------------
 
 PACK = "return self.table.x.pack(q=x.w, w=dw, i=di, work=u.V * x.i, loss=p.R * x.i**2 + p.damping * x.w**2)"
 PLAIN_NUMBER = (
@@ -153,44 +155,68 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
     "float()": ("np.sin(x.q)", "np.sin(float(x.q))", "float(x.q)", PLAIN_NUMBER),
     "a[i] =": (PACK, "a = np.zeros(5)\n        a[0] = x.w\n        return a", "a[0] =", PLAIN_NUMBER),
     "written NaN": ("np.sin(x.q)", "np.nan", "def rates", "rates: the recorded equations contain NaN"),
-    "a decision": ("dw = (", "dw = 0.0 if x.q > 1 else (", "if x.q", "this decides by a value, which is not known when equations are recorded. Instead of if"),
-    "too few numbers": (PACK, "return np.stack([x.w, dw])", "def rates", "instead of 5: return self.table.x.pack(q=..., w=..., i=..., work=..., loss=...)"),
-    "no return": ("return self.table.y.pack", "self.table.y.pack", "def outputs", "outputs returns nothing: return self.table.y.pack(torque=..., "),
-    "a list": (PACK, "return [x.w, dw, di, 0.0, 0.0]", "def rates", "rates returns a list, not an array: return self.table.x.pack(q=..."),
-    "one of two results": ("loss=0.0), np.zeros(0)", "loss=0.0)", "def initial", "initial returns one result instead of two: return self.table.x.pack(q=..."),
-    "a vector for a number": ("q=x.w,", "q=np.stack([x.w, x.w]),", "np.stack([x.w", "pack: q has 2 elements instead of 1"),
-    "shapes that do not fit": ("dw = (", "dw = np.stack([x.q, x.w]) + np.stack([x.q, x.w, x.i]) + (", "np.stack([x.q", "the shapes do not fit"),
+    "a decision": ("dw = (", "dw = 0.0 if x.q > 1 else (", "if x.q",
+        "this decides by a value, which is not known when equations are recorded. Instead of if"),
+    "too few numbers": (PACK, "return np.stack([x.w, dw])", "def rates",
+        "instead of 5: return self.table.x.pack(q=..., w=..., i=..., work=..., loss=...)"),
+    "no return": ("return self.table.y.pack", "self.table.y.pack", "def outputs",
+        "outputs returns nothing: return self.table.y.pack(torque=..., "),
+    "a list": (PACK, "return [x.w, dw, di, 0.0, 0.0]", "def rates",
+        "rates returns a list, not an array: return self.table.x.pack(q=..."),
+    "one of two results": ("loss=0.0), np.zeros(0)", "loss=0.0)", "def initial",
+        "initial returns one result instead of two: return self.table.x.pack(q=..."),
+    "a vector for a number": ("q=x.w,", "q=np.stack([x.w, x.w]),", "np.stack([x.w",
+        "pack: q has 2 elements instead of 1"),
+    "shapes that do not fit": ("dw = (", "dw = np.stack([x.q, x.w]) + np.stack([x.q, x.w, x.i]) + (", "np.stack([x.q",
+        "the shapes do not fit"),
     "a part is missing": ("i=di, ", "", "pack(q=x.w", "pack: i is missing (it takes: q, w, i, work, loss)"),
-    "a misspelt part": ("work=u.V", "wrok=u.V", "wrok", "pack: there is no wrok in this part of the table; did you mean work?"),
-    "a misspelt symbol": ("p.gravity * p.l *", "p.gravty * p.l *", "gravty", "there is no gravty in this part of the table; did you mean gravity?"),
-    "an undefined name": ("p.gravity * p.l *", "gravity * p.l *", " gravity", "gravity is not defined: a variable of the table is p.gravity"),
+    "a misspelt part": ("work=u.V", "wrok=u.V", "wrok",
+        "pack: there is no wrok in this part of the table; did you mean work?"),
+    "a misspelt symbol": ("p.gravity * p.l *", "p.gravty * p.l *", "gravty",
+        "there is no gravty in this part of the table; did you mean gravity?"),
+    "an undefined name": ("p.gravity * p.l *", "gravity * p.l *", " gravity",
+        "gravity is not defined: a variable of the table is p.gravity"),
     "a misspelt function": ("np.sin(x.q)", "np.sinn(x.q)", "sinn", "numpy has no sinn; did you mean sin?"),
-    "np.array of symbols": (PACK, "return np.array([x.w, dw, di, 0.0, 0.0])", "np.array([x.w", "np.array cannot hold symbols: use np.stack"),
-    "a new axis": ("(1), L in mH", "(1)\n        di = np.stack([di])[None, :][0]", "None", "None and np.newaxis as an index are not followed: use np.reshape"),
-    "a missing function": ("def outputs", "def output", "class Motor", "has no function outputs(self, t, x, d, u, p); did you mean output?"),
-    "missing arguments": ("def outputs(self, t: Array, ", "def outputs(self, ", "def outputs", "must be outputs(self, t, x, d, u, p)"),
+    "np.array of symbols": (PACK, "return np.array([x.w, dw, di, 0.0, 0.0])", "np.array([x.w",
+        "np.array cannot hold symbols: use np.stack"),
+    "a new axis": ("(1), L in mH", "(1)\n        di = np.stack([di])[None, :][0]", "None",
+        "None and np.newaxis as an index are not followed: use np.reshape"),
+    "a missing function": ("def outputs", "def output", "class Motor",
+        "has no function outputs(self, t, x, d, u, p); did you mean output?"),
+    "missing arguments": ("def outputs(self, t: Array, ", "def outputs(self, ", "def outputs",
+        "must be outputs(self, t, x, d, u, p)"),
     "a syntax error": ("/ p.J  #", "/ p.J)  #", "/ p.J)", "unmatched ')': `dw = "),
-    "a missing comma": ("above=0.0),\n", "above=0.0)\n", "motor.resistance", "invalid syntax. Perhaps you forgot a comma?"),
+    "a missing comma": ("above=0.0),\n", "above=0.0)\n", "motor.resistance",
+        "invalid syntax. Perhaps you forgot a comma?"),
     "a misspelt import": ("Mechanism, Row", "Mechanism, Rwo", "Rwo", "model has no Rwo; did you mean Row?"),
-    "an absolute import": ("from ...model", "from facade", "from facade", "No module named 'facade': write `from ...facade import ...`, with the dots"),
+    "an absolute import": ("from ...model", "from facade", "from facade",
+        "No module named 'facade': write `from ...facade import ...`, with the dots"),
     "no class": ("(Mechanism)", "", "A pendulum on the", "there is no class derived from Mechanism: one is needed"),
-    "another key": ('key = "motor', 'key = "moter', "class Motor", 'key = "moter_pendulum": must be the name of the folder, "motor_pendulum"'),
+    "another key": ('key = "motor', 'key = "moter', "class Motor",
+        'key = "moter_pendulum": must be the name of the folder, "motor_pendulum"'),
     "no title": ("    title =", "    titel =", "class Motor", "class MotorPendulum has no title: write title = "),
-    "no unit": ('winding", "Ohm"', 'winding"', "motor.resistance", 'R: its unit is missing: write it behind the description, "1" for a ratio'),
-    "no description": ('"resistance of the winding", ', "", "motor.resistance", "R: its description is missing before the unit Ohm"),
+    "no unit": ('winding", "Ohm"', 'winding"', "motor.resistance",
+        'R: its unit is missing: write it behind the description, "1" for a ratio'),
+    "no description": ('"resistance of the winding", ', "", "motor.resistance",
+        "R: its description is missing before the unit Ohm"),
     "a misspelt unit": ('"N.m/A"', '"Nm/A"', '"Nm/A"', "K: unit Nm/A: there is no unit Nm; did you mean N.m?"),
-    "a misspelt role": ('"motor.voltage", "input"', '"motor.voltage", "imput"', "imput", "V: there is no role imput; did you mean input?"),
+    "a misspelt role": ('"motor.voltage", "input"', '"motor.voltage", "imput"', "imput",
+        "V: there is no role imput; did you mean input?"),
     "a misspelt field": ("above=0.0", "abvoe=0.0", "abvoe", "Row has no abvoe; did you mean above?"),
     "a start in quotes": ("start=0.3", 'start="0.3"', 'start="0.3"', "K: start = '0.3': must be a number"),
-    "two equal names": ('"motor.inductance"', '"motor.resistance"', "def rows", "two variables have the name motor.resistance: names must differ"),
-    "two equal symbols": ('Row("L"', 'Row("R"', "def rows", "there are two rows R of the role parameter: each needs a symbol of its own"),
-    "a misspelt name in the drawing": ('("shaft.angle")', '("shaft.angel")', "shaft.angel", "there is no variable shaft.angel; did you mean shaft.angle?"),
-    "a crooked stroke": ("[0.0, length * np.sin(q)]", "[length * np.sin(q)]", "def strokes", "stroke 1: must be a pair x, y of arrays of the same length"),
+    "two equal names": ('"motor.inductance"', '"motor.resistance"', "def rows",
+        "two variables have the name motor.resistance: names must differ"),
+    "two equal symbols": ('Row("L"', 'Row("R"', "def rows",
+        "there are two rows R of the role parameter: each needs a symbol of its own"),
+    "a misspelt name in the drawing": ('("shaft.angle")', '("shaft.angel")', "shaft.angel",
+        "there is no variable shaft.angel; did you mean shaft.angle?"),
+    "a crooked stroke": ("[0.0, length * np.sin(q)]", "[length * np.sin(q)]", "def strokes",
+        "stroke 1: must be a pair x, y of arrays of the same length"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gets_one_line_with_its_place_and_a_cure(
+def test_a_mistake_gets_one_line_with_its_location_and_a_remedy(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str
 ) -> None:
     old, new, blamed, words = MISTAKES[mistake]
@@ -218,7 +244,7 @@ def test_a_fault_of_the_package_is_not_blamed_on_the_mechanism(write: Write, mon
         main(["build", KEY])
 
 
-def test_mistakes_in_the_documentation_are_told_like_this(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_message_in_the_documentation_is_the_real_one(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     """CONTRIBUTING.md quotes one of them; the others are above."""
     quoted = re.search(
         r"^mechfmu build: (motor_pendulum/model\.py:\d+: there is no gravty .*)$",
@@ -230,5 +256,5 @@ def test_mistakes_in_the_documentation_are_told_like_this(write: Write, capsys: 
     assert quoted and capsys.readouterr().err == f"mechfmu build: {quoted[1]}\n"
 
 
-def test_a_row_of_whole_numbers_needs_no_unit() -> None:
+def test_an_integer_row_needs_no_unit() -> None:
     assert Row("n", "n", "parameter", "a count", kind="Integer").unit == "1"

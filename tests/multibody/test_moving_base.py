@@ -74,8 +74,10 @@ def test_a_falling_base_makes_the_chain_weightless() -> None:
 
 @sizes_and_seeds
 def test_a_turning_base_is_a_turned_first_joint(n: int, seed: int) -> None:
-    """The base turns about joint 1, so seen from the world only the angle of rod 1 is counted differently:
-    th_1 = base angle + q_1, and likewise rate and acceleration. The moment in the joint is that of the relative motion."""
+    """The base turns about joint 1, so that in the world only the angle of rod 1 is counted differently.
+
+    th_1 = base angle + q_1, and likewise rate and acceleration. The moment in the joint is that of the relative motion.
+    """
     case = general_case(n, "moving", seed).set(base_ax=0.0, base_ay=0.0)
     x, u, p = case.chain.table.x(case.x), case.chain.table.u(case.u), case.chain.table.p(case.p)
     moment = u.tau - p.k * (x.q - p.q_ref) - p.d * x.dq - p.tc * np.tanh(x.dq / p.vs)

@@ -1,4 +1,7 @@
-"""Laws that trees must obey, whatever their numbers: round trips, power, momentum, symmetry, and the same motion seen in two ways."""
+"""Laws that trees must obey, whatever their numbers.
+
+Round trips, power, momentum, symmetry, and the same motion seen in two ways.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,9 @@ from helpers.tree_cases import (
 from helpers.tree_golden import FORMS, arm_of
 from helpers.trees import parameters, random_state, random_tree, rows, world_axes
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
+from mechfmu.multibody.frames import Bodies
 from mechfmu.multibody.inverse_dynamics import inverse_dynamics
-from mechfmu.multibody.separate_bodies import Bodies, forward_dynamics
+from mechfmu.multibody.separate_bodies import forward_dynamics
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import Result
 
@@ -55,7 +59,7 @@ def column(result: Result, wanted: list[str]) -> np.ndarray:
     return np.stack([result[name] for name in wanted], axis=1)
 
 
-# --- single states ----------------------------------------------------------------------------------------------------------
+# --- single states ----------------------------------------------------------------------------------------------------
 
 
 @often
@@ -86,7 +90,10 @@ def _matrix(J: np.ndarray) -> np.ndarray:
 
 
 def passive_point(seed: int, kinds: tuple[str, ...] = KINDS, **options: str) -> Point:
-    """Everything that carries power: motors, springs, dampers, friction, a load on the tip, a base that moves in all ways."""
+    """Everything that carries power.
+
+    Motors, springs, dampers, friction, a load on the tip, a base that moves in all ways.
+    """
     random = np.random.default_rng(seed)
     tree = random_tree(random, [str(kind) for kind in random.permutation(kinds)])
     mechanism = mechanism_of(tree, base="moving", **options)
@@ -151,7 +158,7 @@ def test_the_mass_matrix_is_what_torques_work_against() -> None:
     assert off_by(A @ (driven.get(*wanted) - free.get(*wanted)), state.tau) < IDENTITY
 
 
-# --- a moving base against a moving frame -----------------------------------------------------------------------------------
+# --- a moving base against a moving frame -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -199,7 +206,7 @@ def test_a_base_that_turns_is_a_turntable(seed: int) -> None:
     assert off_by(found.get(*signals), wanted.get(*signals)) < OTHER_CODE
 
 
-# --- motions ----------------------------------------------------------------------------------------------------------------
+# --- motions ----------------------------------------------------------------------------------------------------------
 
 
 def assert_balanced(result: Result) -> None:
@@ -252,7 +259,10 @@ def test_momentum_about_the_vertical_with_internal_torques(form: str) -> None:
 
 
 def test_both_state_forms_give_the_same_motion() -> None:
-    """With a load, a drive in the hinge and springs in it; what acts on the rates of the spherical joints would differ between the forms."""
+    """With a load, a drive in the hinge and springs in it.
+
+    What acts on the rates of the spherical joints would differ between the forms.
+    """
     start = {
         "tip.force_x": 3.0,
         "tip.moment_y": 0.5,

@@ -75,7 +75,10 @@ def test_one_tree_with_every_kind_in_every_engine(engine: str) -> None:
 @often
 @given(some_trees)
 def test_random_trees_on_a_base_that_moves(case: tuple[list[str], int, bool]) -> None:
-    """Any motion of the base: shifted, turned, moving, turning and both accelerated. Pinocchio leads it by a joint without mass."""
+    """Any motion of the base: shifted, turned, moving, turning and both accelerated.
+
+    Pinocchio leads it by a joint without mass.
+    """
     tree, state, force, moment = case_of(*case)
     random = np.random.default_rng(case[1])
     r, rd, w, rdd, eps = random.uniform(-2.0, 2.0, (5, 3))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
+from helpers import needs
 from helpers.paths import BUILD_SCRIPTS
 
+needs.package("nbclient", whole_file=True)
 sys.path.append(str(BUILD_SCRIPTS))
-from notebooks import NOTEBOOKS, executed, page
+import nbformat  # noqa: E402
+from notebooks import NOTEBOOKS, executed, page  # noqa: E402
 
 each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)
 

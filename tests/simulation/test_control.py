@@ -48,7 +48,7 @@ def spring(t: float, y: Mapping[str, float]) -> dict[str, float]:
 
 
 def test_inputs_are_held_from_call_to_call(simulate: Simulate) -> None:
-    """Closed form: a rod without weight under torques that are constant over each period. The period does not fit the step."""
+    """Closed form: a rod without weight, torques constant over each period, a period that does not fit the step."""
     period, calls = 0.03, []
 
     def law(t: float, y: Mapping[str, float]) -> dict[str, float]:
@@ -120,43 +120,54 @@ def test_other_inputs_are_driven_at_the_same_time(fmu: Build, tmp_path: Path) ->
             run()
 
 
-def here() -> str:
-    """The line of the caller, as messages have it."""
-    return re.escape(f"test_control.py:{sys._getframe(1).f_lineno}")
+UNKNOWN_OUTPUT = r"failed at t = 0 s: there is no output tip\.angel; did you mean tip\.angle\? \(HERE\)"
+UNKNOWN_INPUT = r"LinkChain has no such input; did you mean joint\[1\]\.torque\?"
+SETS = r"sets joint\[1\]\.torque"
+FINITE = "at t = 0 s: must be a finite number"
+ARGUMENTS = r"TypeError: .* takes 1 positional argument but 2 were given"
 
-
-BAD: dict[str, tuple[Any, str]] = {
-    "output": (lambda t, y: {TORQUE: y["tip.angel"]}, rf"failed at t = 0 s: there is no output tip\.angel; did you mean tip\.angle\? \({here()}\)"),
-    "input": (lambda t, y: {"joint[1].torqe": 1.0}, r"sets joint\[1\]\.torqe at t = 0 s: LinkChain has no such input; did you mean joint\[1\]\.torque\?"),
-    "not an input": (lambda t, y: {"gravity": 1.0}, r"sets gravity at t = 0 s: it is not an input of LinkChain \(causality: parameter\)"),
+BAD: dict[str, tuple[Any, str]] = {  # HERE: the line of the controller
+    "output": (lambda t, y: {TORQUE: y["tip.angel"]}, UNKNOWN_OUTPUT),
+    "input": (lambda t, y: {"joint[1].torqe": 1.0}, rf"sets joint\[1\]\.torqe at t = 0 s: {UNKNOWN_INPUT}"),
+    "not an input": (
+        lambda t, y: {"gravity": 1.0},
+        r"sets gravity at t = 0 s: it is not an input of LinkChain \(causality: parameter\)",
+    ),
     "name": (lambda t, y: {1: 1.0}, r"sets 1 at t = 0 s: LinkChain has no such input"),
-    "later": (lambda t, y: {TORQUE: 1 / (0.02 - t)}, rf"failed at t = 0\.02 s: ZeroDivisionError: (float )?division by zero \({here()}\)"),
-    "library": (lambda t, y: {TORQUE: np.ones(2) @ np.linalg.inv(np.zeros((2, 2)))}, rf"failed at t = 0 s: LinAlgError: Singular matrix \({here()}\)"),
-    "lines": (lambda t, y: (_ for _ in ()).throw(ValueError("one\n two")), rf"failed at t = 0 s: ValueError: one two \({here()}\)"),
-    "signature": (lambda t: {}, rf"failed at t = 0 s: TypeError: .* takes 1 positional argument but 2 were given \({here()}\)"),
+    "later": (
+        lambda t, y: {TORQUE: 1 / (0.02 - t)},
+        r"failed at t = 0\.02 s: ZeroDivisionError: (float )?division by zero \(HERE\)",
+    ),
+    "library": (
+        lambda t, y: {TORQUE: np.ones(2) @ np.linalg.inv(np.zeros((2, 2)))},
+        r"failed at t = 0 s: LinAlgError: Singular matrix \(HERE\)",
+    ),
+    "lines": (
+        lambda t, y: (_ for _ in ()).throw(ValueError("one\n two")),
+        r"failed at t = 0 s: ValueError: one two \(HERE\)",
+    ),
+    "signature": (lambda t: {}, rf"failed at t = 0 s: {ARGUMENTS} \(HERE\)"),
     "nothing": (lambda t, y: None, r"returned None at t = 0 s: must be a dict of inputs by name"),
-    "nan": (lambda t, y: {TORQUE: np.nan}, r"sets joint\[1\]\.torque = nan at t = 0 s: must be a finite number"),
-    "text": (lambda t, y: {TORQUE: "1"}, r"sets joint\[1\]\.torque = '1' at t = 0 s: must be a finite number"),
-    "array": (lambda t, y: {TORQUE: np.ones(1)}, r"sets joint\[1\]\.torque = an array of shape \(1,\) at t = 0 s: must be a finite number"),
-}  # fmt: skip
+    "nan": (lambda t, y: {TORQUE: np.nan}, rf"{SETS} = nan {FINITE}"),
+    "text": (lambda t, y: {TORQUE: "1"}, rf"{SETS} = '1' {FINITE}"),
+    "array": (lambda t, y: {TORQUE: np.ones(1)}, rf"{SETS} = an array of shape \(1,\) {FINITE}"),
+}
 
 
 @pytest.mark.parametrize(("law", "message"), BAD.values(), ids=BAD.keys())
 def test_mistakes_of_controllers(simulate: Simulate, law: Any, message: str) -> None:
-    with pytest.raises(UserError, match=f"^the controller {message}$"):
+    line = re.escape(f"test_control.py:{law.__code__.co_firstlineno}")
+    with pytest.raises(UserError, match=f"^the controller {message.replace('HERE', line)}$"):
         simulate(stop=0.05, step=0.01, controller=law)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
-        (
-            {"controller": 7},
-            "^controller 7: must be a function of the time and the outputs that returns a dict of inputs$",
-        ),
+        ({"controller": 7}, "^controller 7: must be a function of time and outputs that returns a dict of inputs$"),
         ({"controller": spring, "period": 0}, "^period 0: must be a finite number of seconds, greater than 0$"),
         ({"controller": spring, "period": "a"}, "^period a: must be a finite number"),
-        ({"period": 0.1}, r"^period 0\.1: only for a controller, and there is none$"),
+        ({"period": 0.1}, r"^period 0\.1: only with a controller$"),
     ),
 )
 def test_mistakes_of_calls(simulate: Simulate, arguments: dict[str, Any], message: str) -> None:

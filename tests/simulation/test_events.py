@@ -1,4 +1,4 @@
-"""Guards and jumps: a bouncing ball, whose impacts are known on paper, in every engine and with any communication step."""
+"""Guards and jumps: a bouncing ball with a closed-form solution, in every engine and with any communication step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mechfmu.mechanisms import make
 from mechfmu.model import Mechanism
 from mechfmu.simulation.engines import NAMES, engine
 from mechfmu.simulation.instance import Instance
-from mechfmu.simulation.integration import IntegrationError, Memory, integrate
+from mechfmu.simulation.integration import IntegrationError, SolverState, integrate
 
 pytestmark = pytest.mark.usefixtures("extra_mechanisms")
 
@@ -24,7 +24,7 @@ def ball(restitution: float = 0.5) -> Mechanism:
 
 
 def started(restitution: float, name: str = "casadi", tolerance: float | None = None) -> Instance:
-    """At the default tolerance the solver passes a whole flight in one of its own steps, which is when impacts are missed."""
+    """At the default tolerance one step of the solver spans a flight: the case in which impacts could be missed."""
     model = ball(restitution)
     instance = Instance(model, None, engine(name, model))
     instance.initialize(tolerance=tolerance)
@@ -52,15 +52,20 @@ def test_the_ball_bounces_as_on_paper(tolerance: float | None, restitution: floa
 
 @pytest.mark.parametrize("name", NAMES)
 def test_time_of_an_event(name: str) -> None:
-    """The integration ends at the impact, a hair after it, with the guard really fallen."""
+    """The integration ends just after the impact, when the guard is negative."""
     run, mechanism = engine(name, ball()), ball()
     t, x, d, u, p = mechanism.start()
-    arrival = integrate(
-        lambda s, y: run.rates(s, y, d, u, p), t, 10.0, x, Memory(), TIGHTEST, guards=lambda s, y: run.guards(s, y, d, u, p)
-    )  # fmt: skip
-    assert arrival.event == 0
-    assert 0.0 <= arrival.t - impacts(0.5, 1)[0] < EVENT_TIME
-    assert arrival.x == pytest.approx([0.0, -5.0], abs=IMPACT_STATE)
+
+    def rates(s: float, y: np.ndarray) -> np.ndarray:
+        return run.rates(s, y, d, u, p)
+
+    def guards(s: float, y: np.ndarray) -> np.ndarray:
+        return run.guards(s, y, d, u, p)
+
+    end = integrate(rates, t, 10.0, x, SolverState(), TIGHTEST, guards=guards)
+    assert end.event is not None and end.event.first == 0
+    assert 0.0 <= end.t - impacts(0.5, 1)[0] < EVENT_TIME
+    assert end.x == pytest.approx([0.0, -5.0], abs=IMPACT_STATE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,7 +103,7 @@ def test_an_input_changes_the_next_impact() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_too_many_events_are_refused_and_the_instance_stays_where_it_was(name: str) -> None:
-    """A lossless ball that hops every 0.9 ms: a second holds more impacts than a step may have. The solver is kept below a hop."""
+    """A lossless ball that bounces every 0.9 ms: more impacts in a second than a communication step may have."""
     hop = 1e-6
     flight = 2 * math.sqrt(2 * hop / GRAVITY)
     model = ball(1.0)

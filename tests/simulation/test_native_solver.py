@@ -1,5 +1,5 @@
-"""The solver of the native FMU, tested as scipy tests its own: errors in units of the tolerance on problems with known solutions, orders of
-convergence, a work budget, the choice of the method, events, and clean ends where there is no solution."""
+"""The solver of the native FMU, tested as SciPy tests its own: errors in units of the tolerance on problems with known
+solutions, orders of convergence, evaluations, the choice of the method, events, and failures without a solution."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def solver(native: Native) -> Solver:
     return compiled_solver(native)
 
 
-# --- problems with known solutions ------------------------------------------------------------------------------------------
+# --- problems with known solutions ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def named(*problems: Known) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("known", problems, ids=lambda k: k.name)
 
 
-# --- accuracy and work ------------------------------------------------------------------------------------------------------
+# --- accuracy and work ------------------------------------------------------------------------------------------------
 
 
 @named(*SMOOTH)
@@ -144,7 +144,8 @@ def test_the_work_is_that_of_scipys_dop853(solver: Solver, known: Known, toleran
 
 
 def test_a_run_in_many_pieces_remembers_its_step_size(solver: Solver) -> None:
-    """Communication steps cut the solver's own, but must not make it start anew each time (first steps of 1e-6 s would need ten times as many)."""
+    """Communication steps shorten the solver's own, but do not restart it: first steps of 1e-6 s would need ten times
+    as many."""
     problem, memory, x = OSCILLATOR.problem(), CMemory(), OSCILLATOR.solution(0.0)
     for i in range(100):
         x = solver.run(problem, x, (i + 1) * 0.2, 1e-6, t=i * 0.2, memory=memory).x
@@ -154,7 +155,7 @@ def test_a_run_in_many_pieces_remembers_its_step_size(solver: Solver) -> None:
     assert OSCILLATOR.error(x, 1e-6) < NATIVE_GLOBAL_ERROR["oscillator"]
 
 
-# --- order ------------------------------------------------------------------------------------------------------------------
+# --- order ------------------------------------------------------------------------------------------------------------
 
 
 def errors_of_fixed_steps(
@@ -235,7 +236,7 @@ def test_the_estimate_covers_the_error_of_a_step(solver: Solver, known: Known, i
     assert np.mean(covered) > 0.8
 
 
-# --- stiffness --------------------------------------------------------------------------------------------------------------
+# --- stiffness --------------------------------------------------------------------------------------------------------
 
 
 @named(OSCILLATOR, CLOCKED, KEPLER, CLOSED, DECAY)
@@ -308,7 +309,7 @@ def test_robertsons_reaction(solver: Solver, method: int, tolerance: float) -> N
 
 
 def test_a_stiff_problem_stays_stiff_in_the_next_run(solver: Solver) -> None:
-    """Once noticed it is remembered from one communication step to the next, unless the explicit method is asked for."""
+    """Detected once, it is kept from one communication step to the next, unless the explicit method is chosen."""
     memory = CMemory()
     first = solver.run(Problem(decay(1e5), 1), [1.0], 1.0, 1e-6, memory=memory)
     assert first.stiff
@@ -316,7 +317,7 @@ def test_a_stiff_problem_stays_stiff_in_the_next_run(solver: Solver) -> None:
     assert solver.run(OSCILLATOR.problem(), [1.0, 0.0], 1.0, 1e-6, EXPLICIT, memory=memory).tangents == 0
 
 
-# --- events -----------------------------------------------------------------------------------------------------------------
+# --- events -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT), ids=("explicit", "implicit"))
@@ -329,7 +330,7 @@ def test_the_time_of_an_event(solver: Solver, method: int, level: float) -> None
         "the flatter the crossing, the less sharp its time"
     )
     assert run.x == pytest.approx(OSCILLATOR.solution(run.t), abs=1e-8)
-    assert run.x[0] <= level, "the guard has really fallen, so that it cannot fire twice"
+    assert run.x[0] <= level, "the guard is negative, so that it cannot cause the event again"
 
 
 @pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT), ids=("explicit", "implicit"))
@@ -351,13 +352,13 @@ def test_of_two_guards_in_one_step_the_earlier_wins(solver: Solver, method: int,
     assert abs(run.t - min(a, b)) < EVENT_AT
 
 
-def test_a_guard_that_rises_is_no_event(solver: Solver) -> None:
+def test_a_guard_that_becomes_positive_is_not_an_event(solver: Solver) -> None:
     run = solver.run(Problem(OSCILLATOR.rates, 2, lambda t, x: (t - 5.0,), 1), [1.0, 0.0], 20.0, 1e-6)
     assert run.outcome == ARRIVED and run.t == 20.0
 
 
 def test_events_do_not_change_the_trajectory(solver: Solver) -> None:
-    """Going on from each event as an instance does; a guard that falls every turn of the oscillator is met every turn."""
+    """Continued after each event, as an instance does; a guard that crosses zero in every period is found in each."""
     memory, t, x, times = CMemory(), 0.0, np.array([1.0, 0.0]), []
     while True:
         run = solver.run(Problem(OSCILLATOR.rates, 2, lambda t, x: (x[0],), 1), x, 20.0, 1e-10, t=t, memory=memory)
@@ -369,7 +370,7 @@ def test_events_do_not_change_the_trajectory(solver: Solver) -> None:
     assert x == pytest.approx(OSCILLATOR.solution(20.0), abs=1e-8)
 
 
-# --- where there is no solution ---------------------------------------------------------------------------------------------
+# --- where there is no solution ---------------------------------------------------------------------------------------
 
 METHODS = pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT, AUTOMATIC), ids=("explicit", "implicit", "automatic"))
 
@@ -378,7 +379,7 @@ METHODS = pytest.mark.parametrize("method", (EXPLICIT, IMPLICIT, AUTOMATIC), ids
 def test_a_limit_of_evaluations_ends_the_run_where_it_is(solver: Solver, method: int) -> None:
     run = solver.run(OSCILLATOR.problem(), [1.0, 0.0], 1e4, 1e-6, method, evaluation_limit=500)
     assert run.outcome == TOO_MANY_EVALUATIONS and 500 <= run.evaluations + run.tangents <= 512, (
-        "it is looked at between steps"
+        "the limit is checked between steps"
     )
     assert 0 < run.t < 1e4
     assert run.x == pytest.approx(OSCILLATOR.solution(run.t), abs=1e-4), "t and x belong together"
@@ -434,7 +435,7 @@ def test_nothing_to_integrate(solver: Solver) -> None:
     assert run.outcome == ARRIVED and run.t == 3.0
 
 
-# --- through the FMU --------------------------------------------------------------------------------------------------------
+# --- through the FMU --------------------------------------------------------------------------------------------------
 
 METHOD = {"explicit": 1, "implicit": 2, "automatic": 3}
 STIFF_START = {
@@ -469,7 +470,8 @@ def test_the_parameter_chooses_the_method(chain: Fmu) -> None:
 
 
 def test_a_stiff_chain_by_every_method(chain: Fmu) -> None:
-    """Microseconds to seconds: implicit and automatic arrive; the explicit method is cut off in a long step and says so, and arrives in short ones."""
+    """Microseconds to seconds: implicit and automatic arrive; the explicit method reaches its limit of evaluations in a
+    long step, and arrives in short ones."""
     implicit, automatic = (end_of(chain, method, STIFF_START, 1.0, 1) for method in ("implicit", "automatic"))
     assert implicit == pytest.approx(automatic, abs=STIFF)
     with pytest.raises(Refused, match="200000 evaluations of the equations were not enough") as refused:

@@ -1,4 +1,4 @@
-"""Starts that used to end in nonsense: feet at the ground, bodies that fall, an equilibrium on both feet, quaternions that are not of length 1."""
+"""Difficult starts: feet at the ground, bodies that fall, an equilibrium on both feet, quaternions of other lengths."""
 
 from __future__ import annotations
 

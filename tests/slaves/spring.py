@@ -1,4 +1,5 @@
-"""A mass on a spring in NumPy, with a velocity that is not a variable of the FMU but belongs to its state; and a helper module, and a file of data."""
+"""A mass on a spring in NumPy, with a velocity that is not a variable of the FMU but belongs to its state; and a helper
+module, and a file of data."""
 
 from pathlib import Path
 

@@ -25,7 +25,8 @@ from mechfmu.fmu.archive import write_archive
 from mechfmu.model import UserError
 from mechfmu.simulation import compiled, instance
 from mechfmu.simulation.engines import make_instance
-from mechfmu.simulation.integration import EVALUATION_LIMIT, IntegrationError
+from mechfmu.simulation.integration import IntegrationError
+from mechfmu.simulation.limits import EVALUATION_LIMIT
 from mechfmu.simulation.result import DisplayUnit, Result
 
 LIBRARY = bytes(range(256)) * 20

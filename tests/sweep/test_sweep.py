@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyarrow import parquet
 
+from helpers import needs
 from helpers.command_line import done, refused
 from helpers.sweep_units import NewProcesses
 from helpers.tolerances import SOLVER_METHODS
@@ -29,6 +29,8 @@ from mechfmu.sweep.folder import MANIFEST, RESUME, finished_runs, locked, parts
 from mechfmu.sweep.runner import Runner
 from mechfmu.sweep.specification import Range, Spec, read_spec
 from mechfmu.sweep.sweep import sweep
+
+parquet = needs.module("pyarrow.parquet")
 
 SWING = Spec(
     vary={"joint[1].angle_start": Range(-1.0, 1.0), "gravity": Range(1.0, 10.0)},
@@ -44,6 +46,8 @@ SWING = Spec(
 
 @pytest.fixture(scope="session")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs.package("distributed")
+    needs.package("pyarrow")
     (file,) = build(LinkChain(links=2), tmp_path_factory.mktemp("swept"))
     return file
 

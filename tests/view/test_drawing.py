@@ -9,18 +9,19 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.animation import FFMpegWriter, PillowWriter
 
+from helpers import needs
 from helpers.build import Build
 from helpers.cart_cases import CART_NAMES, DQ, Q
 from helpers.cart_reference import FREE, RIGID, accelerations
 from helpers.chains import off_by
 from helpers.command_line import done, refused
 from helpers.look_cases import ROBOT, chain, crane, robot_file
-from helpers.native_build import extra, tool
+from helpers.native_build import extra
+from helpers.needs import tool
 from helpers.tolerances import IDENTITY, OTHER_CODE, SAME_NUMBER
 from mechfmu import Exoskeleton, LinkChain, WheeledCart
 from mechfmu.mechanisms import make
@@ -30,8 +31,10 @@ from mechfmu.model import UserError
 from mechfmu.model.drawing import Drawing, Solid, floor, overlaid
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import DisplayUnit, Result
-from mechfmu.view.player import FRAMES_AT_MOST, mesh, player_page
-from mechfmu.view.plot import COLOURS, least_range, signals_without_plot
+from mechfmu.view.player import MAX_FRAMES, mesh, player_page
+from mechfmu.view.plot import COLOURS, constant_range, signals_without_plot
+
+pin = needs.module("pinocchio")
 
 DIFFERENCE = 1e-4  # relative error of a central difference over these steps
 
@@ -414,7 +417,7 @@ def test_meshes_are_closed_and_face_outwards(kind: str) -> None:
 def test_a_long_result_is_thinned_and_an_unknown_signal_refused() -> None:
     result = LinkChain(links=1).simulate(stop=2.0, step=0.001)
     data = page_data(player_page(result))
-    assert len(data["lines"]["starts"]) == FRAMES_AT_MOST
+    assert len(data["lines"]["starts"]) == MAX_FRAMES
     assert len(set(data["ground"]["starts"])) == 1  # what stands still is kept once
     assert data["chosen"][:3] == ["energy.kinetic", "energy.potential", "energy.total"]
     assert page_data(player_page(result, ["tip.x"]))["chosen"] == ["tip.x"]
@@ -474,7 +477,7 @@ def test_a_panel_that_is_constant_but_for_rounding_looks_constant(tmp_path: Path
     )
     assert result.plot(["flat"], tmp_path / "flat.html").layout.yaxis.range == pytest.approx((low, high))
     assert result.plot(["flat", "low"], tmp_path / "both.html").layout.yaxis.range is None
-    assert least_range([np.array([np.nan])]) is None and least_range([np.zeros(3)]) is None
+    assert constant_range([np.array([np.nan])]) is None and constant_range([np.zeros(3)]) is None
 
 
 def test_what_a_plot_leaves_out_is_told(tmp_path: Path) -> None:

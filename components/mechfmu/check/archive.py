@@ -1,7 +1,7 @@
-"""An FMU's zip file, unpacked into a private folder without trusting it.
+"""Unpacks an untrusted FMU into a private folder.
 
-Nothing is written for an entry whose name leads out of the folder, that is a link, or that unpacks to more than the limits below,
-whatever sizes the archive declares. What is wrong becomes findings of S1.
+Entries whose path leaves the folder, links, and entries that unpack to more than the limits below are not written,
+whatever sizes the archive declares. Each of them is a finding of S1.
 """
 
 from __future__ import annotations
@@ -18,13 +18,23 @@ from .findings import Finding
 ENTRY_LIMIT = 50_000
 BYTE_LIMIT = 2_000_000_000  # of all files together, unpacked
 RATIO_LIMIT = 250  # unpacked over packed; deflate of real files stays far below
-SMALL = 10_000_000  # a file up to this size is no bomb, however well it packs
+RATIO_FREE_BYTES = 10_000_000  # a file up to this size may have any ratio
 CHUNK = 1 << 20
+UNPACK_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    IndexError,
+)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """What came out of the file."""
+    """The unpacked files, and what was wrong with the others."""
 
     folder: Path
     names: tuple[str, ...]  # of the files that were unpacked
@@ -36,7 +46,7 @@ class Archive:
         return self.folder / name
 
     def under(self, prefix: str) -> list[str]:
-        """The files below a folder, named from there."""
+        """The files below a folder, relative to it."""
         return [n[len(prefix) :] for n in self.names if n.startswith(prefix)]
 
 
@@ -45,13 +55,8 @@ def unpack(file: Path, folder: Path) -> Archive:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        return Archive(
-            folder,
-            (),
-            (),
-            (Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive"),),
-            opened=False,
-        )
+        problem = Finding("the file", f"cannot be read as a zip archive ({error})", "a zip archive")
+        return Archive(folder, (), (), (problem,), opened=False)
     with archive:
         return _unpack(archive, folder)
 
@@ -63,20 +68,18 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> Archive:
     seen: dict[str, str] = {}
     entries = archive.infolist()
     if len(entries) > ENTRY_LIMIT:
-        problems.append(
-            Finding(
-                "the archive", f"it has {len(entries)} entries", f"at most {ENTRY_LIMIT}; the rest was not unpacked"
-            )
-        )
+        expected = f"at most {ENTRY_LIMIT}; the rest was not unpacked"
+        problems.append(Finding("the archive", f"it has {len(entries)} entries", expected))
     total = 0
     for info in entries[:ENTRY_LIMIT]:
         name = info.orig_filename
-        if complaint := _unsafe(info):
-            problems.append(Finding(f"entry {name!r}", complaint[0], complaint[1]))
+        if unsafe := _unsafe(info):
+            problem, expected = unsafe
+            problems.append(Finding(f"entry {name!r}", problem, expected))
             continue
         clean = PurePosixPath(name).as_posix()
         if clean.lower() in seen:
-            same = "the same" if seen[clean.lower()] == clean else "the same name but for upper and lower case"
+            same = "the same name" if seen[clean.lower()] == clean else "the same name except for case"
             problems.append(Finding(f"entry {name!r}", f"a second entry has {same}", "one entry for each file"))
             continue
         seen[clean.lower()] = clean
@@ -88,16 +91,7 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> Archive:
         except _Bomb as bomb:
             problems.append(Finding(f"entry {name!r}", str(bomb), "contents of a reasonable size; it was not unpacked"))
             continue
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            OSError,
-            EOFError,
-            RuntimeError,
-            NotImplementedError,
-            ValueError,
-            IndexError,
-        ) as error:
+        except UNPACK_ERRORS as error:
             problems.append(Finding(f"entry {name!r}", f"cannot be unpacked ({error})", "an intact entry"))
             continue
         total += written
@@ -107,25 +101,23 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> Archive:
 
 
 def _unsafe(info: zipfile.ZipInfo) -> tuple[str, str] | None:
-    """(what is wrong, what was expected) when the entry must not be unpacked."""
+    """(problem, expected) if the entry must not be unpacked."""
     name = info.orig_filename
+    parts = name.split("/")
+    control_characters = any(ord(c) < 32 for c in name)
+    too_long = len(name) > 1000 or any(len(part.encode()) > 255 for part in parts)
     if "\\" in name:
         return "its path has a backslash", "forward slashes"
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
         return "its path is absolute", "a path relative to the archive"
-    if ".." in name.split("/"):
+    if ".." in parts:
         return "its path leads out of the archive", "a path without .."
-    if (
-        not name.strip("/.")
-        or any(ord(c) < 32 for c in name)
-        or len(name) > 1000
-        or any(len(part.encode()) > 255 for part in name.split("/"))
-    ):
-        return "its path is no file name", "a name of printable characters, at most 255 bytes for each part"
+    if not name.strip("/.") or control_characters or too_long:
+        return "its path is not a file name", "a name of printable characters, at most 255 bytes for each part"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "it is a symbolic link", "a file"
     if info.flag_bits & 1:
-        return "it is encrypted", "a file without password"
+        return "it is encrypted", "a file without a password"
     return None
 
 
@@ -134,7 +126,7 @@ class _Bomb(Exception):
 
 
 def _extract(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, room: int) -> int:
-    """Copy one entry, counting what really comes out of it."""
+    """Copy one entry and return its size, counted while unpacking."""
     written = 0
     packed = max(info.compress_size, 1)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +136,7 @@ def _extract(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, room
                 written += len(chunk)
                 if written > room:
                     raise _Bomb(f"it unpacks to more than the {BYTE_LIMIT} bytes that all files may have together")
-                if written > SMALL and written > RATIO_LIMIT * packed:
+                if written > RATIO_FREE_BYTES and written > RATIO_LIMIT * packed:
                     raise _Bomb(f"it unpacks to more than {RATIO_LIMIT} times its packed size of {packed} bytes")
                 stream.write(chunk)
     except BaseException:

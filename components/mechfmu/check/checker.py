@@ -1,4 +1,4 @@
-"""Checking an FMU: all rules, one report."""
+"""Checks an FMU: all rules, one report."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from typing import Any
 from .archive import Archive, unpack
 from .description import Description, read_description
 from .dynamic import RULES as DYNAMIC
+from .dynamic.loading import LIFECYCLE
 from .findings import KINDS, SEVERITIES, Finding, Rule
 from .isolation import Limits, Outcome, run_rule
-from .outline import host_platform, outline
+from .model_data import host_platform, model_data
 from .static import RULES as STATIC
-from .static.package import Package
+from .static.unpacked import UnpackedFmu
 
 RULES: tuple[Rule, ...] = (*STATIC, *DYNAMIC)
 Progress = Callable[[str], None]
 
 
 class CannotCheck(Exception):
-    """The file cannot be checked at all; the text says why."""
+    """The file cannot be checked at all; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to check, and how severe a finding must be to count."""
+    """Which rules to check, and how severe a finding must be to count."""
 
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     level: str = "warning"
-    strict: bool = False  # an FMU whose binary was not run is not clean
+    strict: bool = False  # exit status 2 if the binary was not run
     limits: Limits = field(default_factory=Limits)
-    jobs: int = 0  # processes at a time; 0: as many as there are processors
+    jobs: int = 0  # parallel processes; 0: one per processor
 
     def wants(self, rule: Rule) -> bool:
         named = not self.only or any(_covers(o, rule.id) for o in self.only)
@@ -51,29 +52,29 @@ class Options:
 
 
 def _covers(pattern: str, id: str) -> bool:
-    """D3 is covered by D3, and all dynamic rules by D."""
+    """D3 covers rule D3; D covers all dynamic rules."""
     return id == pattern.upper() or (pattern.upper() in ("S", "D") and id.startswith(pattern.upper()))
 
 
 @dataclass
-class Result:
-    """What came of one rule."""
+class RuleResult:
+    """The findings of one rule, or why it was not run."""
 
     rule: Rule
     findings: list[Finding] = field(default_factory=list)
-    skipped: str = ""  # why it was not run
+    skipped: str = ""  # the reason
     seconds: float = 0.0
 
 
 @dataclass
 class Report:
-    """What came of one FMU."""
+    """The results of all rules for one FMU."""
 
     file: Path
     digest: str
     kinds: tuple[str, ...]
-    static_only: str  # why the binary was not run, if that was asked for and not done
-    results: list[Result]
+    static_only: str  # why the binary was not run although dynamic rules were requested
+    results: list[RuleResult]
     options: Options
     bugs: list[str] = field(default_factory=list)
 
@@ -85,12 +86,12 @@ class Report:
     def counted(self) -> list[Finding]:
         return [f for f in self.findings if self.options.counts(f)]
 
-    def failed(self, result: Result) -> bool:
+    def failed(self, result: RuleResult) -> bool:
         return any(self.options.counts(f) for f in result.findings)
 
     @property
     def exit_status(self) -> int:
-        """0 clean, 1 findings, 2 something could not be run."""
+        """0: clean, 1: findings, 2: something could not be run."""
         return 2 if self.bugs else 1 if self.counted else 2 if self.options.strict and self.static_only else 0
 
     def __repr__(self) -> str:
@@ -98,9 +99,9 @@ class Report:
 
 
 def check_fmu(file: str | Path, options: Options | None = None, progress: Progress | None = None) -> Report:
-    """Check one FMU. CannotCheck when there is no such file."""
+    """Check one FMU. Raises CannotCheck if the file does not exist or cannot be read."""
     file, options = Path(file), options or Options()
-    tell: Progress = (lambda text: progress(f"{file.name}: {text}")) if progress else (lambda text: None)
+    show: Progress = (lambda text: progress(f"{file.name}: {text}")) if progress else (lambda text: None)
     if not file.is_file():
         raise CannotCheck(f"{file} is a folder, not an FMU file" if file.is_dir() else f"there is no file {file}")
     try:
@@ -108,33 +109,19 @@ def check_fmu(file: str | Path, options: Options | None = None, progress: Progre
     except OSError as error:
         raise CannotCheck(f"{file} cannot be read: {error.strerror}") from None
     with _private_folder() as folder:
-        tell("unpacking")
+        show("unpacking")
         fmu, scratch = folder / "fmu", folder / "scratch"
         fmu.mkdir()
         scratch.mkdir()
         archive = unpack(file, fmu)
         description = read_description(archive.path("modelDescription.xml"))
-        report = Report(
-            file,
-            digest,
-            tuple(k for k in KINDS if k in description.interfaces),
-            "",
-            [Result(r) for r in RULES if options.wants(r)],
-            options,
-        )
-        package = Package(file, archive, description, scratch)
-        for result in report.results:
-            if result.rule in STATIC:
-                result.skipped = not_examined(result.rule, archive, description)
-                if result.skipped:
-                    continue
-                tell(result.rule.id)
-                began = time.monotonic()
-                result.findings = [result.rule.complete(f) for f in result.rule.check(package)]
-                result.seconds = time.monotonic() - began
+        kinds = tuple(k for k in KINDS if k in description.interfaces)
+        report = Report(file, digest, kinds, "", [RuleResult(r) for r in RULES if options.wants(r)], options)
+        unpacked = UnpackedFmu(file, archive, description, scratch)
+        _run_static([r for r in report.results if r.rule in STATIC], unpacked, show)
         dynamic = [r for r in report.results if r.rule in DYNAMIC]
         if dynamic:
-            _run_dynamic(report, dynamic, archive, description, scratch, tell)
+            _run_dynamic(report, dynamic, unpacked, show)
         for result in report.results:
             result.findings = _unique(result.findings)
     return report
@@ -142,7 +129,7 @@ def check_fmu(file: str | Path, options: Options | None = None, progress: Progre
 
 @contextmanager
 def _private_folder() -> Iterator[Path]:
-    """A folder that only this user can look into, gone afterwards whatever an FMU has made of it."""
+    """A folder that only this user can read, removed afterwards whatever the FMU did to it."""
     folder = Path(tempfile.mkdtemp(prefix="mechfmu_check_"))
     try:
         yield folder
@@ -150,7 +137,7 @@ def _private_folder() -> Iterator[Path]:
         for path, names, _ in os.walk(folder):
             for name in names:
                 if not (Path(path) / name).is_symlink():
-                    (Path(path) / name).chmod(0o700)  # an FMU may have locked a folder
+                    (Path(path) / name).chmod(0o700)  # an FMU may have removed the permissions
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -166,29 +153,41 @@ def _unique(findings: Sequence[Finding]) -> list[Finding]:
     return list({(f.kind, f.text, f.severity): f for f in findings}.values())
 
 
-def not_examined(rule: Rule | None, archive: Archive, description: Description) -> str:
-    """Why there is nothing that a static rule (None: any other rule) could look at, or nothing: S1 needs the file, S2 its text, S3 its XML."""
-    first = ("S1", "S2", "S3").index(rule.id) if rule is not None and rule.id in ("S1", "S2", "S3") else 3
-    if first > 0 and not archive.opened:
+def reason_not_examined(rule: Rule | None, archive: Archive, description: Description) -> str:
+    """Why a rule has nothing to examine, or "". S1 needs the file, S2 the XML text, S3 its elements, all others (also
+    None) a model description of FMI 2."""
+    needs = ("S1", "S2", "S3").index(rule.id) if rule is not None and rule.id in ("S1", "S2", "S3") else 3
+    if needs > 0 and not archive.opened:
         return "the archive cannot be opened"
-    if first > 0 and "modelDescription.xml" not in archive.names:
-        return "no modelDescription.xml came out of the archive"
-    if first > 1 and description.root is None:
+    if needs > 0 and "modelDescription.xml" not in archive.names:
+        return "the archive has no readable modelDescription.xml"
+    if needs > 1 and description.root is None:
         return "modelDescription.xml cannot be read"
-    if first > 2 and description.root.tag != "fmiModelDescription":
-        return "modelDescription.xml is no model description"
+    if needs > 2 and description.root.tag != "fmiModelDescription":
+        return "modelDescription.xml is not a model description"
     version = str(description.attribute("fmiVersion"))
-    if first > 2 and version.partition(".")[0] != "2":
+    if needs > 2 and version.partition(".")[0] != "2":
         return f"this is an FMU of FMI {version}; the rules are those of 2.0"
     return ""
 
 
-# --- the dynamic part -----------------------------------------------------------------------------------------------------------
+def _run_static(results: Sequence[RuleResult], unpacked: UnpackedFmu, show: Progress) -> None:
+    for result in results:
+        result.skipped = reason_not_examined(result.rule, unpacked.archive, unpacked.description)
+        if result.skipped:
+            continue
+        show(result.rule.id)
+        began = time.monotonic()
+        result.findings = [result.rule.complete(f) for f in result.rule.check(unpacked)]
+        result.seconds = time.monotonic() - began
 
 
-def why_static_only(archive: Archive, description: Description, model: dict[str, Any] | None) -> str:
-    """Why the binary cannot be run, or nothing."""
-    if reason := not_examined(None, archive, description):
+# --- dynamic rules ----------------------------------------------------------------------------------------------------
+
+
+def reason_binary_not_run(archive: Archive, description: Description, model: dict[str, Any] | None) -> str:
+    """Why the binary cannot be run, or ""."""
+    if reason := reason_not_examined(None, archive, description):
         return reason
     if not description.interfaces:
         return "the FMU has no interface type"
@@ -201,8 +200,8 @@ def why_static_only(archive: Archive, description: Description, model: dict[str,
     return ""
 
 
-def not_applicable(rule: Rule, model: dict[str, Any], kind: str) -> str:
-    """Why a rule says nothing about this FMU, or nothing."""
+def reason_not_applicable(rule: Rule, model: dict[str, Any], kind: str) -> str:
+    """Why a rule does not apply to this FMU, or ""."""
     interface = model["interfaces"][kind]
     flags = {"D6": "canGetAndSetFMUstate", "D10": "providesDirectionalDerivative"}
     if kind not in rule.kinds:
@@ -214,12 +213,11 @@ def not_applicable(rule: Rule, model: dict[str, Any], kind: str) -> str:
     return ""
 
 
-def _run_dynamic(
-    report: Report, results: list[Result], archive: Archive, description: Description, scratch: Path, tell: Progress
-) -> None:
-    reason = why_static_only(archive, description, None)
-    model = None if reason else outline(description, archive)
-    report.static_only = reason or why_static_only(archive, description, model)
+def _run_dynamic(report: Report, results: list[RuleResult], unpacked: UnpackedFmu, show: Progress) -> None:
+    archive, description = unpacked.archive, unpacked.description
+    reason = reason_binary_not_run(archive, description, None)
+    model = None if reason else model_data(description, archive)
+    report.static_only = reason or reason_binary_not_run(archive, description, model)
     if report.static_only or model is None:
         for result in results:
             result.skipped = f"the binary was not run: {report.static_only}"
@@ -227,62 +225,62 @@ def _run_dynamic(
     limits, by_id = report.options.limits, {r.rule.id: r for r in results}
 
     def run(rule: str, kind: str) -> Outcome:
-        tell(rule if rule != "life" else "a plain life")
-        return run_rule(rule, kind, model, archive.folder, scratch, limits)
+        show(rule)
+        return run_rule(rule, kind, model, archive.folder, unpacked.scratch, limits)
 
-    def take(rule: str, outcome: Outcome) -> None:
+    def record(rule: str, outcome: Outcome) -> None:
         if rule in by_id:
             by_id[rule].seconds += outcome.seconds
         report.bugs += [outcome.bug] if outcome.bug else []
         for finding in outcome.findings:
             result = by_id.get(finding.rule)
-            if result is None:  # found on the way to the rules that were asked for
+            if result is None:  # found before the requested rules could run
                 result = next(iter(by_id.values()))
             result.findings.append(finding)
 
-    jobs: list[tuple[Result, str]] = []
-    for kind in model["interfaces"]:
-        broken = _foundation(run, take, kind, plain_life=any(r.rule.id != "D1" for r in results))
-        for result in results:
-            result.skipped = (
-                result.skipped or not_applicable(result.rule, model, kind) if len(model["interfaces"]) == 1 else ""
-            )
-            if result.rule.id == "D1" or not_applicable(result.rule, model, kind):
-                continue
-            if broken:
-                result.skipped = "" if result.findings else f"{kind} does not get that far: {broken}"
-            else:
-                jobs.append((result, kind))
-    if len(model["interfaces"]) > 1:
-        for result in results:
-            reasons = [not_applicable(result.rule, model, kind) for kind in model["interfaces"]]
-            result.skipped = result.skipped or (reasons[0] if all(reasons) else "")
+    jobs = _jobs(results, model, run, record)
     pool = ThreadPoolExecutor(report.options.jobs or os.cpu_count() or 1)
     try:
         outcomes = list(pool.map(lambda job: run(job[0].rule.id, job[1]), jobs))
     finally:
-        pool.shutdown(cancel_futures=True)  # when interrupted, only what runs is waited for
+        pool.shutdown(cancel_futures=True)  # when interrupted, wait only for the rules that are running
     for (result, _), outcome in zip(jobs, outcomes, strict=True):
-        take(result.rule.id, outcome)
+        record(result.rule.id, outcome)
 
 
-def _foundation(
-    run: Callable[[str, str], Outcome], take: Callable[[str, Outcome], None], kind: str, plain_life: bool
-) -> str:
-    """Load the library and live a plain life: without these no other rule has anything to stand on. Why they failed, or nothing."""
-    for rule in ("D1", "life") if plain_life else ("D1",):
+Run = Callable[[str, str], Outcome]
+Record = Callable[[str, Outcome], None]
+
+
+def _jobs(results: list[RuleResult], model: dict[str, Any], run: Run, record: Record) -> list[tuple[RuleResult, str]]:
+    """The rules to be run, each with its kind of FMU; the others are marked as skipped."""
+    kinds = list(model["interfaces"])
+    jobs: list[tuple[RuleResult, str]] = []
+    for kind in kinds:
+        failure = _prerequisites(run, record, kind, with_lifecycle=any(r.rule.id != "D1" for r in results))
+        for result in results:
+            not_applicable = reason_not_applicable(result.rule, model, kind)
+            result.skipped = result.skipped or not_applicable if len(kinds) == 1 else ""
+            if result.rule.id == "D1" or not_applicable:
+                continue
+            if failure:
+                result.skipped = "" if result.findings else f"{kind} does not get that far: {failure}"
+            else:
+                jobs.append((result, kind))
+    if len(kinds) > 1:
+        for result in results:
+            reasons = [reason_not_applicable(result.rule, model, kind) for kind in kinds]
+            result.skipped = result.skipped or (reasons[0] if all(reasons) else "")
+    return jobs
+
+
+def _prerequisites(run: Run, record: Record, kind: str, with_lifecycle: bool) -> str:
+    """Load the library and run the nominal lifecycle, on which all other rules rely. Returns why they failed, or ""."""
+    for rule in ("D1", LIFECYCLE) if with_lifecycle else ("D1",):
         outcome = run(rule, kind)
-        take(rule, outcome)
+        record(rule, outcome)
         errors = [f for f in outcome.findings if f.severity == "error" and f.where != "when the process ended"]
-        if (
-            outcome.fatal
-            or outcome.bug
-            or (
-                errors
-                and (
-                    rule == "life" or any("cannot be loaded" in f.problem or "not export" in f.problem for f in errors)
-                )
-            )
-        ):
+        unusable = any("cannot be loaded" in f.problem or "not export" in f.problem for f in errors)
+        if outcome.fatal or outcome.bug or unusable or (errors and rule == LIFECYCLE):
             return f"see {errors[0].rule}, {errors[0].where}" if errors else "an error of the checker"
     return ""

@@ -1,7 +1,7 @@
-"""modelDescription.xml, read for checking: nothing is taken for granted, and every element knows its line.
+"""Reads modelDescription.xml for checking, without assuming that it is valid; every element has its line number.
 
-A hostile file is refused: entities, document types, network and recursion are not followed, and its size is limited. Attributes that cannot be read as
-what they should be count as absent here; saying so is the schema's business (S2).
+The file is not trusted: entities, document types and network access are disabled, and its size is limited. An attribute
+that cannot be converted to its type counts as absent here; the schema (S2) reports it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .findings import KINDS, Finding
 SIZE_LIMIT = 64_000_000  # bytes
 TYPES = ("Real", "Integer", "Boolean", "String", "Enumeration")
 
-# (causality, variability) -> the values that `initial` may have, the default first (section 2.2.7); no value: the attribute is not allowed
+# (causality, variability) -> allowed values of `initial`, the default first (section 2.2.7); empty: must not be given
 INITIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("parameter", "fixed"): ("exact",),
     ("parameter", "tunable"): ("exact",),
@@ -65,8 +65,8 @@ def truth(text: str | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Variable:
-    """One ScalarVariable, with the defaults of the standard filled in."""
+class ScalarVariable:
+    """A ScalarVariable with the defaults of the standard filled in."""
 
     index: int  # position in ModelVariables, from 1
     name: str
@@ -84,6 +84,10 @@ class Variable:
     def where(self) -> str:
         return f'variable "{self.name}"'
 
+    def finding(self, problem: str, expected: str) -> Finding:
+        """A finding about this variable."""
+        return Finding(self.where, problem, expected, line=self.line)
+
     @property
     def initial(self) -> str | None:
         allowed = INITIAL.get((self.causality, self.variability), ())
@@ -94,7 +98,7 @@ class Variable:
         return self.attributes.get("start")
 
     def limit(self, name: str) -> float | None:
-        """min, max or nominal: its own, or that of its type."""
+        """min, max or nominal, of the variable or else of its declared type."""
         return number(self.attributes.get(name, self.inherited.get(name)))
 
     @property
@@ -103,12 +107,12 @@ class Variable:
 
     @property
     def state_index(self) -> int | None:
-        """For a derivative: the index of what it is the derivative of."""
+        """For a derivative: the index of its state."""
         return integer(self.attributes.get("derivative"))
 
     @property
     def settable(self) -> bool:
-        """Whether a host may set it at some time."""
+        """Whether an importer may set it in some state."""
         return self.causality in ("input", "parameter") or (
             self.variability != "constant" and self.initial in ("exact", "approx")
         )
@@ -126,7 +130,7 @@ class Unknown:
 
 @dataclass
 class Description:
-    """The model description; `problems` say why there is none."""
+    """The model description. Without a root, `problems` give the reason."""
 
     root: Any = None
     problems: list[Finding] = field(default_factory=list)
@@ -144,7 +148,7 @@ class Description:
 
     @cached_property
     def types(self) -> dict[str, Any]:
-        """The element Real, Integer ... of every SimpleType, by its name."""
+        """Name of a SimpleType -> its element Real, Integer ..."""
         return {
             t.get("name"): inner[0]
             for t in self.all("TypeDefinitions/SimpleType")
@@ -154,46 +158,49 @@ class Description:
     @cached_property
     def units(self) -> dict[str, set[str]]:
         """Unit name -> the names of its display units."""
-        return {
-            u.get("name"): {d.get("name") for d in u.findall("DisplayUnit")} for u in self.all("UnitDefinitions/Unit")
-        }
+        units = self.all("UnitDefinitions/Unit")
+        return {u.get("name"): {d.get("name") for d in u.findall("DisplayUnit")} for u in units}
 
     @cached_property
-    def variables(self) -> list[Variable]:
-        return [
-            self._variable(i, element) for i, element in enumerate(self.all("ModelVariables/ScalarVariable"), start=1)
-        ]
+    def variables(self) -> list[ScalarVariable]:
+        elements = self.all("ModelVariables/ScalarVariable")
+        return [self._variable(i, element) for i, element in enumerate(elements, start=1)]
 
-    def _variable(self, index: int, element: Any) -> Variable:
+    def _variable(self, index: int, element: Any) -> ScalarVariable:
         inner = next((e for e in element if e.tag in TYPES), None)
         attributes = dict(inner.attrib) if inner is not None else {}
         declared = self.types.get(attributes.get("declaredType", ""))
         own = dict(element.attrib)
-        return Variable(
-            index, own.get("name", ""), integer(own.get("valueReference")), inner.tag if inner is not None else "", own.get("causality", "local"),
-            own.get("variability", "continuous"), own.get("initial"), own, attributes, dict(declared.attrib) if declared is not None else {},
-            element.sourceline or 0,
-        )  # fmt: skip
+        return ScalarVariable(
+            index=index,
+            name=own.get("name", ""),
+            reference=integer(own.get("valueReference")),
+            type=inner.tag if inner is not None else "",
+            causality=own.get("causality", "local"),
+            variability=own.get("variability", "continuous"),
+            given_initial=own.get("initial"),
+            own=own,
+            attributes=attributes,
+            inherited=dict(declared.attrib) if declared is not None else {},
+            line=element.sourceline or 0,
+        )
 
-    def variable(self, index: int | None) -> Variable | None:
+    def variable(self, index: int | None) -> ScalarVariable | None:
         return self.variables[index - 1] if index is not None and 1 <= index <= len(self.variables) else None
 
     def unknowns(self, element: str) -> list[Unknown]:
-        """Outputs, Derivatives or InitialUnknowns."""
+        """The entries of Outputs, Derivatives or InitialUnknowns."""
         found = []
         for e in self.all(f"ModelStructure/{element}/Unknown"):
-            words, kinds = e.get("dependencies"), e.get("dependenciesKind")
+            words, kinds_text = e.get("dependencies"), e.get("dependenciesKind")
             numbers = None if words is None else tuple(n for w in words.split() if (n := integer(w)) is not None)
-            found.append(
-                Unknown(
-                    integer(e.get("index")), numbers, None if kinds is None else tuple(kinds.split()), e.sourceline or 0
-                )
-            )
+            kinds = None if kinds_text is None else tuple(kinds_text.split())
+            found.append(Unknown(integer(e.get("index")), numbers, kinds, e.sourceline or 0))
         return found
 
     @cached_property
     def state_indices(self) -> set[int]:
-        """The continuous states: what the entries of Derivatives are derivatives of."""
+        """Indices of the continuous states: those whose derivatives are listed in Derivatives."""
         found = (self.variable(u.index) for u in self.unknowns("Derivatives"))
         return {v.state_index for v in found if v is not None and v.state_index is not None}
 
@@ -201,48 +208,33 @@ class Description:
         element = next(iter(self.all("DefaultExperiment")), None)
         if element is None:
             return {}
-        return {
-            k: v
-            for k in ("startTime", "stopTime", "tolerance", "stepSize")
-            if (v := number(element.get(k))) is not None
-        }
+        names = ("startTime", "stopTime", "tolerance", "stepSize")
+        return {name: value for name in names if (value := number(element.get(name))) is not None}
 
 
 def read_description(file: Path) -> Description:
-    """Read the file; what makes that impossible is found by S2."""
+    """Read the file. If that is not possible, the reason is a finding of S2."""
+
+    def problem(text: str, expected: str, line: int | None = None) -> Finding:
+        return Finding("modelDescription.xml", text, expected, line=line)
+
     if not file.is_file():
-        return Description()  # S1 says so
+        return Description()  # found by S1
     size = file.stat().st_size
     if size > SIZE_LIMIT:
-        return Description(problems=[Finding("modelDescription.xml", f"it has {size} bytes", f"at most {SIZE_LIMIT}")])
+        return Description(problems=[problem(f"it has {size} bytes", f"at most {SIZE_LIMIT}")])
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
     )
     try:
         tree = etree.parse(str(file), parser)
     except (etree.XMLSyntaxError, OSError, ValueError, LookupError) as error:
-        return Description(
-            problems=[
-                Finding(
-                    "modelDescription.xml",
-                    f"it is not well-formed ({error})",
-                    "XML",
-                    line=getattr(error, "lineno", None),
-                )
-            ]
-        )
-    problems = []
+        line = getattr(error, "lineno", None)
+        return Description(problems=[problem(f"it is not well-formed ({error})", "XML", line)])
     if tree.docinfo.doctype:
-        return Description(
-            problems=[
-                Finding(
-                    "modelDescription.xml",
-                    "it has a document type declaration",
-                    "none: entities are not allowed",
-                    line=1,
-                )
-            ]
-        )
+        text = "it has a document type declaration"
+        return Description(problems=[problem(text, "none: entities are not allowed", 1)])
+    problems = []
     if (tree.docinfo.encoding or "UTF-8").upper() not in ("UTF-8", "US-ASCII", "ASCII"):
-        problems.append(Finding("modelDescription.xml", f"its encoding is {tree.docinfo.encoding}", "UTF-8", line=1))
+        problems.append(problem(f"its encoding is {tree.docinfo.encoding}", "UTF-8", 1))
     return Description(tree.getroot(), problems)

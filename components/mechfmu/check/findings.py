@@ -1,4 +1,4 @@
-"""Rules and findings: the few words that all parts of the checker share. Standard library only."""
+"""Rules and findings, shared by all parts of the checker. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-SEVERITIES = ("error", "warning", "note")  # the standard is broken; it will hurt somebody; good to know
+SEVERITIES = ("error", "warning", "note")  # violates the standard; will cause problems somewhere; for information
 KINDS = ("CoSimulation", "ModelExchange")
 
 
@@ -21,15 +21,15 @@ class Plot:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: where, what, and what was expected instead."""
+    """One violation of a rule: where it is, what is wrong, and what was expected instead."""
 
     where: str
     problem: str
     expected: str
     line: int | None = None  # of modelDescription.xml
-    severity: str = ""  # that of the rule, unless the finding says otherwise
+    severity: str = ""  # default: the severity of the rule
     plot: Plot | None = None
-    rule: str = ""  # this and the rest are filled in by whoever runs the rule
+    rule: str = ""  # rule and kind are filled in by Rule.complete
     kind: str = ""
 
     @property
@@ -60,11 +60,11 @@ class Rule:
     section: str  # of the FMI 2.0 standard
     severity: str
     check: Check
-    kinds: tuple[str, ...] = KINDS  # dynamic rules run once for each; a rule about both together has ("",)
+    kinds: tuple[str, ...] = KINDS  # a dynamic rule runs once for each of them
 
     @property
     def text(self) -> str:
-        """What it checks, in the words of the function's docstring."""
+        """What the rule checks: the docstring of its function."""
         return " ".join((self.check.__doc__ or "").split())
 
     def complete(self, finding: Finding, kind: str = "") -> Finding:
@@ -74,5 +74,5 @@ class Rule:
 def rule(
     id: str, title: str, section: str, severity: str = "error", kinds: tuple[str, ...] = KINDS
 ) -> Callable[[Check], Rule]:
-    """Makes a rule of a function that yields findings."""
+    """Turn a function that yields findings into a rule."""
     return lambda check: Rule(id, title, section, severity, check, kinds)

@@ -1,4 +1,5 @@
-"""Running a dynamic rule in a process of its own: whatever the FMU does there, the checker hears of it and goes on."""
+"""Runs each dynamic rule in a separate process, so that a crash or a hang of the
+FMU is a finding and the check goes on."""
 
 from __future__ import annotations
 
@@ -11,32 +12,34 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .dynamic.loading import PROVOKED, owner
+from .dynamic.loading import LIFECYCLE, PROVOKED_MESSAGE, responsible_rule
 from .findings import Finding
 
 CHILD = Path(__file__).parent / "dynamic" / "child.py"
 MEMORY = 8_000_000_000  # bytes of address space
 FILE_SIZE = 200_000_000  # bytes that an FMU may write into one file
-DEATHS = 40  # processes that a rule may cost
-HANGS = 2
+MAX_PROCESSES = 40  # for one rule: after a crash, a new process continues
+MAX_HANGS = 2  # of one rule
 
 
 @dataclass
 class Outcome:
-    """What came of a rule and a kind of FMU."""
+    """The result of one rule for one kind of FMU."""
 
     findings: list[Finding] = field(default_factory=list)
-    fatal: bool = False  # the process died or the FMU refused what every host does
-    bug: str = ""  # of the checker
+    fatal: bool = False  # the process crashed, or a call that every importer makes failed
+    bug: str = ""  # an error of the checker itself
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Limits:
+    """Limits of one rule, and the random calls of D3."""
+
     seconds: float = 60.0
     memory: int = MEMORY
     random: int = 0  # random calls in D3
@@ -44,52 +47,48 @@ class Limits:
 
 
 def run_rule(rule: str, kind: str, model: dict[str, Any], fmu: Path, scratch: Path, limits: Limits) -> Outcome:
-    """Run one rule ("life" for the plain life before all rules). After a death the rest of the rule is run in a new process."""
+    """Run one rule, or LIFECYCLE. After a crash, the rest of the rule runs in a new process."""
     outcome = Outcome()
     began = time.monotonic()
     done: list[str] = []
     hangs = 0
-    for _ in range(DEATHS):
+    for _ in range(MAX_PROCESSES):
         with tempfile.TemporaryDirectory(prefix="job_", dir=scratch, ignore_cleanup_errors=True) as name:
             folder = Path(name)
             job = dict(
-                rule=rule, kind=kind, model=model, fmu=str(fmu), done=done, seconds=limits.seconds, memory=limits.memory, file_size=FILE_SIZE,
-                random=limits.random, seed=limits.seed, logger_proxy=_logger_proxy(),
-            )  # fmt: skip
+                rule=rule, kind=kind, model=model, fmu=str(fmu), done=done, file_size=FILE_SIZE, **asdict(limits)
+            )
+            job["logger_proxy"] = _logger_proxy()
             (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
             status = _run(folder, limits.seconds)
             events = _events(folder)
             trace = _trace(folder)
-            noise = _noise(folder)
+            output = _last_output(folder)
         outcome.findings += [Finding.from_dict(e["finding"]) for e in events if "finding" in e]
         done += [e["attempt"] for e in events if "attempt" in e]
         outcome.bug = next((e["bug"] for e in events if "bug" in e), outcome.bug)
         stopped = next((e["stopped"] for e in events if "stopped" in e), None)
         finished = any("done" in e for e in events)
         if stopped is not None:
-            outcome.findings.append(_found(rule, kind, "a legal call", stopped, "fmi2OK"))
+            owner = responsible_rule(stopped) if rule == LIFECYCLE else rule
+            finding = Finding("a legal call", stopped, "fmi2OK", severity="error", rule=owner, kind=kind)
+            outcome.findings.append(finding)
             outcome.fatal = True
         elif not finished and not outcome.bug:
-            if not trace.endswith(f"{PROVOKED})"):
-                outcome.findings.append(_death(rule, kind, status, trace, noise, limits.seconds))
+            if not trace.endswith(f"{PROVOKED_MESSAGE})"):
+                outcome.findings.append(_crash_finding(rule, kind, status, trace, output, limits.seconds))
             outcome.fatal = True
             hangs += status is None
-            if any("attempt" in e for e in events) and hangs < HANGS and rule != "life":
+            if any("attempt" in e for e in events) and hangs < MAX_HANGS and rule != LIFECYCLE:
                 continue
         elif status != 0 and not outcome.bug:
-            outcome.findings.append(_death("D1", kind, status, trace, noise, limits.seconds))
+            outcome.findings.append(_crash_finding("D1", kind, status, trace, output, limits.seconds))
         break
     outcome.seconds = time.monotonic() - began
     return outcome
 
 
-def _found(rule: str, kind: str, where: str, problem: str, expected: str) -> Finding:
-    return Finding(
-        where, problem, expected, severity="error", rule=owner(problem) if rule == "life" else rule, kind=kind
-    )
-
-
-def _death(rule: str, kind: str, status: int | None, trace: str, noise: str, seconds: float) -> Finding:
+def _crash_finding(rule: str, kind: str, status: int | None, trace: str, output: str, seconds: float) -> Finding:
     if status is None:
         problem = f"no answer within {seconds:g} s"
     elif status < 0:
@@ -99,30 +98,23 @@ def _death(rule: str, kind: str, status: int | None, trace: str, noise: str, sec
             problem = f"the process was killed by signal {-status}"
     else:
         problem = f"the process ended with exit status {status}"
-    said = f" ({noise})" if noise else ""
+    problem += f" ({output})" if output else ""
     place = trace or "before the library was loaded"
     place = place[3:] if place.startswith("in fmi2") else place
-    return Finding(
-        place,
-        problem + said,
-        "the call to return",
-        severity="error",
-        rule=owner(trace) if rule == "life" else rule,
-        kind=kind,
-    )
+    owner = responsible_rule(trace) if rule == LIFECYCLE else rule
+    return Finding(place, problem, "the call to return", severity="error", rule=owner, kind=kind)
 
 
 def _run(folder: Path, seconds: float) -> int | None:
-    """The exit status of the process, or None when it had to be killed."""
+    """The exit status of the process, or None if it did not end in time and was killed."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    environment |= dict(
-        TMPDIR=str(folder), TMP=str(folder), TEMP=str(folder), PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1"
-    )
+    environment |= {name: str(folder) for name in ("TMPDIR", "TMP", "TEMP")}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
     own_group: dict[str, Any] = dict(start_new_session=True) if os.name == "posix" else {}
-    with (folder / "noise").open("wb") as noise:
-        process = subprocess.Popen(
-            [sys.executable, str(CHILD), str(folder)], stdin=subprocess.DEVNULL, stdout=noise, stderr=noise, cwd=folder, env=environment, **own_group,
-        )  # fmt: skip
+    command = [sys.executable, str(CHILD), str(folder)]
+    with (folder / "output").open("wb") as output:
+        streams: dict[str, Any] = dict(stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=folder, env=environment, **streams, **own_group)
         try:
             return process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -132,7 +124,7 @@ def _run(folder: Path, seconds: float) -> int | None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The process and whatever it started."""
+    """Kill the process and everything it started."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -142,7 +134,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _events(folder: Path) -> list[dict[str, Any]]:
-    """What the process has reported; a line that was cut off is none."""
+    """The events that the process reported; a truncated last line is ignored."""
     events = []
     with contextlib.suppress(OSError):
         for line in (folder / "events.jsonl").read_text(encoding="utf-8", errors="replace").splitlines():
@@ -158,10 +150,10 @@ def _trace(folder: Path) -> str:
         return ""
 
 
-def _noise(folder: Path) -> str:
+def _last_output(folder: Path) -> str:
     """The last line that the FMU printed."""
     try:
-        with (folder / "noise").open("rb") as stream:
+        with (folder / "output").open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2000))
             lines = stream.read().decode(errors="replace").split("\n")
     except OSError:
@@ -170,7 +162,7 @@ def _noise(folder: Path) -> str:
 
 
 def _logger_proxy() -> str | None:
-    """FMPy's little library that puts the values into a log message's placeholders."""
+    """FMPy's library that inserts the values into the placeholders of a log message."""
     spec = importlib.util.find_spec("fmpy")
     if spec is None or spec.origin is None or sys.platform != "linux":
         return None

@@ -3,7 +3,10 @@
     def test_compliance(fmi_rule):
         fmi_rule.check("out/MyModel.fmu")
 
-pytest loads this module whenever mechfmu is installed, so it imports nothing of the checker before a test asks for it.
+To load this plugin, run `pytest -p mechfmu.check.pytest_plugin`, or put this
+line into the conftest.py of the root folder:
+
+    pytest_plugins = ["mechfmu.check.pytest_plugin"]
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-IDS = (*(f"S{i}" for i in range(1, 14)), *(f"D{i}" for i in range(1, 13)))
+from .checker import RULES, CannotCheck, Options, check_fmu
+from .isolation import Limits
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,9 @@ class FmiRule:
     id: str
 
     def check(self, fmu: str | Path, level: str = "warning", strict: bool = False, timeout: float = 60.0) -> None:
-        """Fail with the findings of this rule; skip, with the reason, where the rule does not apply to this FMU, or
-        its binary cannot be run here; strict: the latter fails, too."""
+        """Fail with the findings of this rule. Skip, with the reason, if the rule does not apply to this FMU or its
+        binary cannot be run here; with strict, the latter fails."""
         __tracebackhide__ = True
-        from .checker import CannotCheck, Options, check_fmu
-        from .isolation import Limits
-
         try:
             report = check_fmu(fmu, Options(only=(self.id,), level=level, strict=strict, limits=Limits(timeout)))
         except CannotCheck as error:
@@ -43,4 +44,4 @@ class FmiRule:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "fmi_rule" in metafunc.fixturenames:
-        metafunc.parametrize("fmi_rule", [pytest.param(FmiRule(id), id=id) for id in IDS])
+        metafunc.parametrize("fmi_rule", [pytest.param(FmiRule(r.id), id=r.id) for r in RULES])

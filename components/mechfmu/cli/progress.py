@@ -1,4 +1,4 @@
-"""How a command shows that it gets on: a spinner or a bar on a terminal, otherwise a plain line for every finished step."""
+"""Progress of a command: a spinner or a bar in a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-LINE_EVERY = 2.0  # s: short work gets no lines at all
-PARTS = 10  # of a long one, each with a line
+LINE_INTERVAL = 2.0  # s between two lines at least, so that short runs print none
+LINE_COUNT = 10  # lines of a long run
 
 
 @dataclass
-class Talk:
-    """What is said beside the results: nothing (quiet), what was done, or every step with its time (verbose)."""
+class Reporter:
+    """Messages besides the results: none (quiet), what was done, or every step with its duration (verbose)."""
 
     quiet: bool = False
     verbose: bool = False
 
-    def tell(self, text: str) -> None:
-        """One line, never broken or cut, written at once."""
+    def info(self, text: str) -> None:
+        """Print one line, never wrapped, and flush it."""
         if not self.quiet:
             print(text, flush=True)
 
     @property
-    def on_terminal(self) -> bool:
-        """Whether spinners and bars are seen and do not disturb."""
+    def interactive(self) -> bool:
+        """Whether spinners and bars are shown."""
         return sys.stdout.isatty() and sys.stderr.isatty() and not self.quiet and not self.verbose
 
     @contextmanager
-    def working(self, title: str) -> Iterator[Callable[[str], None]]:
-        """A function to be told what is being done now."""
-        if self.on_terminal:
+    def status(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Show a spinner; yield a function that takes the name of the current step."""
+        if self.interactive:
             with Console(stderr=True).status(title) as status:
                 yield status.update
             return
@@ -43,8 +43,8 @@ class Talk:
 
         def finish() -> None:
             if steps and self.verbose:
-                text, began = steps.pop()
-                self.tell(f"{text}: {time.monotonic() - began:.1f} s")
+                text, started = steps.pop()
+                self.info(f"{text}: {time.monotonic() - started:.1f} s")
 
         def update(text: str) -> None:
             finish()
@@ -55,9 +55,9 @@ class Talk:
 
     @contextmanager
     def bar(self, title: str, total: float, unit: str) -> Iterator[Callable[[float], None]]:
-        """A function to be told how much of `total` is done."""
-        if not self.on_terminal:
-            yield Lines(self.tell, title, total, unit, 0.0 if self.verbose else LINE_EVERY)
+        """Show a progress bar; yield a function that takes how much of `total` is done."""
+        if not self.interactive:
+            yield ProgressLines(self.info, title, total, unit, 0.0 if self.verbose else LINE_INTERVAL)
             return
         columns = (
             TextColumn("{task.description}"),
@@ -65,31 +65,30 @@ class Talk:
             TextColumn(f"{{task.completed:g}} of {{task.total:g}} {unit}"),
             TimeRemainingColumn(),
         )
-        console = Console(
-            file=sys.stderr
-        )  # where it points now: while an FMU runs it is redirected, to catch what the FMU says there
+        console = Console(file=sys.stderr)  # the stream of this moment: it is redirected while an FMU runs
         with Progress(*columns, console=console, transient=True) as progress:
             task = progress.add_task(title, total=total)
             yield lambda done: progress.update(task, completed=round(done, 2))
 
 
-class Lines:
-    """A line for every tenth of the work, but none sooner than `every` seconds after the last, and none at the end, where the result is told."""
+class ProgressLines:
+    """Prints a line for every tenth of the work, at most one in `interval` seconds, and none at the end."""
 
     def __init__(
         self,
-        tell: Callable[[str], None],
+        write: Callable[[str], None],
         title: str,
         total: float,
         unit: str,
-        every: float,
+        interval: float,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self.tell, self.title, self.total, self.unit, self.every, self.clock = tell, title, total, unit, every, clock
+        self.write, self.title, self.total, self.unit = write, title, total, unit
+        self.interval, self.clock = interval, clock
         self.last, self.part = clock(), 0
 
     def __call__(self, done: float) -> None:
-        part = int(PARTS * done / self.total + 1e-9) if self.total > 0 else 0
-        if self.part < part < PARTS and self.clock() - self.last >= self.every:
+        part = int(LINE_COUNT * done / self.total + 1e-9) if self.total > 0 else 0
+        if self.part < part < LINE_COUNT and self.clock() - self.last >= self.interval:
             self.last, self.part = self.clock(), part
-            self.tell(f"{self.title}: {done:.4g} of {self.total:g} {self.unit}")
+            self.write(f"{self.title}: {done:.4g} of {self.total:g} {self.unit}")

@@ -1,17 +1,17 @@
-"""Variables as lines of text: no word is cut, whatever the width."""
+"""Variables as lines of text that wrap between words, never inside one."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-LONGEST_NAME = 36  # columns; a longer name has a line of its own
-LEAST_MEANING = 20  # columns; with less, a meaning begins on a line of its own
+MAX_NAME_WIDTH = 36  # columns; a longer name has its own line
+MIN_MEANING_WIDTH = 20  # columns; with less, the meaning starts on its own line
 INDENT, GAP = "  ", "  "
 
 
-class Variable(NamedTuple):
+class VariableLine(NamedTuple):
     name: str
     causality: str
     unit: str
@@ -19,32 +19,31 @@ class Variable(NamedTuple):
     meaning: str
 
 
-def variable_lines(variables: Sequence[Variable], width: int | None) -> list[str]:
-    """Under the name of each causality its variables, within `width` columns; None: a line each, of any length."""
-    names, units, starts = (
-        max((len(v[k]) for v in variables if k or len(v.name) <= LONGEST_NAME), default=0) for k in (0, 2, 3)
-    )
-    before = len(INDENT) + names + units + starts + 3 * len(GAP)
+def variable_lines(variables: Sequence[VariableLine], width: int | None) -> list[str]:
+    """Return the variables grouped by causality, wrapped to `width` columns; None: one line each, of any length."""
+    names = max((len(v.name) for v in variables if len(v.name) <= MAX_NAME_WIDTH), default=0)
+    units = max((len(v.unit) for v in variables), default=0)
+    starts = max((len(v.start) for v in variables), default=0)
     lines = []
     for causality in dict.fromkeys(v.causality for v in variables):
         lines.append(causality)
         for v in (v for v in variables if v.causality == causality):
-            cells = f"{v.unit:{units}}{GAP}{v.start:{starts}}{GAP}"
+            cells = f"{GAP}{v.unit:{units}}{GAP}{v.start:{starts}}{GAP}"
             if width is None:
-                lines.append(f"{INDENT}{v.name:{names}}{GAP}{cells}{v.meaning}".rstrip())
-                continue
-            start = f"{INDENT}{v.name:{names}}{GAP}{cells}"
-            if len(v.name) > names:
-                lines.append(f"{INDENT}{v.name}")
-                start = f"{INDENT}{'':{names}}{GAP}{cells}"
-            column = before if width - before >= LEAST_MEANING else 3 * len(INDENT)
-            words = textwrap.wrap(v.meaning, max(width - column, 1), break_long_words=False, break_on_hyphens=False)
-            if column != before:
-                lines.append(start.rstrip())
-                start = " " * column
-            lines += (
-                [(start if k == 0 else " " * column) + text for k, text in enumerate(words)]
-                if words
-                else ([start.rstrip()] if column == before else [])
-            )
+                lines.append(f"{INDENT}{v.name:{names}}{cells}{v.meaning}".rstrip())
+            elif len(v.name) > names:
+                lines += [f"{INDENT}{v.name}", *_wrapped(f"{INDENT}{'':{names}}{cells}", v.meaning, width)]
+            else:
+                lines += _wrapped(f"{INDENT}{v.name:{names}}{cells}", v.meaning, width)
     return lines
+
+
+def _wrapped(start: str, meaning: str, width: int) -> Iterator[str]:
+    """Wrap the meaning behind `start`, or below it where there is little room."""
+    beside = width - len(start) >= MIN_MEANING_WIDTH
+    column = len(start) if beside else 3 * len(INDENT)
+    words = textwrap.wrap(meaning, max(width - column, 1), break_long_words=False, break_on_hyphens=False)
+    if not beside or not words:
+        yield start.rstrip()
+    for k, text in enumerate(words):
+        yield (start if beside and k == 0 else " " * column) + text

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..model import Mechanism, did_you_mean
 from ..model.block_boundaries import recorded_boundaries
-from ..model.errors import Mistake, explained
+from ..model.errors import Mistake, model_errors
 from ..model.variables import Layout
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
@@ -73,7 +73,7 @@ class Recording:
         sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
         self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
         self.real_d = [s.row.kind == "Real" for s in sorted(table.of("discrete"), key=lambda s: s.index)]
-        with numpy_mode(), explained(type(mechanism)):
+        with numpy_mode(), model_errors(type(mechanism)):
             t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]
             running = (t, x, d, u, p)
@@ -169,7 +169,7 @@ def check_events(mechanism: Mechanism) -> None:
 
 
 def has_nan(graph: casadi.Function) -> bool:
-    """Whether the graph contains the constant NaN, as `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)` leave it."""
+    """Whether the graph contains NaN, the result of `a = np.zeros(3); a[0] = symbol` or `math.sin(symbol)`."""
     return any(
         graph.instruction_id(k) == casadi.OP_CONST and math.isnan(graph.instruction_constant(k))
         for k in range(graph.n_instructions())

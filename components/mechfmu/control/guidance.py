@@ -1,12 +1,14 @@
-"""Where a point shall move: to a moving target, around moving and rotating elliptical obstacles.
+"""Guidance fields: the way to a moving target, around moving and rotating elliptical obstacles.
 
-The field F(x, t) is the velocity the point shall have. It is twice continuously differentiable, because a controller differentiates it twice.
+F(x, t) is the desired velocity of the point. It is twice continuously differentiable, because a
+controller differentiates it twice.
 
-    general structure   x' = P + Q (f_x2, -f_x1) - grad f  f_t/|grad f|^2 ,   f = f_1 f_2 ...                       (1)
+    general structure   x' = P + Q (f_x2, -f_x1) - grad f  f_t/|grad f|^2 ,   f = f_1 f_2 ...                 (1)
 
-carries every curve f_i = 0 along when P vanishes on it: P is the free part, Q slides along level curves, the last term is the normal velocity of the
-moving curve. `safe_field` keeps this structure, with only the obstacles' boundaries as such curves; `article_field` is the field the method was
-published with, kept to show its behaviour: it also makes two lines through the target invariant, and fails in the ways told there.
+carries every curve f_i = 0 along when P vanishes on it: P is the free part, Q slides along level curves, the last term
+is the normal velocity of the moving curve. `safe_field` keeps this structure, with only the obstacles' boundaries as
+such curves; `article_field` is the field the method was published with, kept to show its behaviour: it also makes two
+lines through the target invariant, and fails as described there.
 
 Everything is written in components, so that a number can be an array over many scenarios, a symbol or a jet.
 """
@@ -19,8 +21,10 @@ import numpy as np
 
 Array = Any
 
-TINY = 1e-12  # floor of what must not vanish: the weights' denominator where two boundaries touch, distances at an obstacle's centre, semi-axes
-FAR = 1e6  # m: the distance of an obstacle that is not there
+# floor of what must not vanish: the weights' denominator where two boundaries touch, distances at
+# an obstacle's centre, semi-axes
+TINY = 1e-12
+FAR = 1e6  # m, distance of an inactive obstacle
 
 
 class Target(NamedTuple):
@@ -33,18 +37,18 @@ class Target(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """An ellipse: centre, its velocity, angle of the axis a, rate of rotation, semi-axes, the side (+1 left, -1 right) to swerve to, and 1 if it is there."""
+    """An ellipse."""
 
-    x: Array
+    x: Array  # centre
     y: Array
-    vx: Array
+    vx: Array  # velocity of the centre
     vy: Array
-    angle: Array
-    rate: Array
-    a: Array
+    angle: Array  # of the axis a
+    rate: Array  # of rotation
+    a: Array  # semi-axes
     b: Array
-    side: Array
-    active: Array = 1.0
+    side: Array  # to swerve to: +1 left, -1 right
+    active: Array = 1.0  # 0: there is no obstacle
 
     def after(self, tau: Array) -> Obstacle:
         """The obstacle a time tau later."""
@@ -62,8 +66,8 @@ class Guidance(NamedTuple):
     kout: Array  # 1/s, push-out gain inside an obstacle
 
 
-class Nearness(NamedTuple):
-    """How a point lies to an obstacle."""
+class Proximity(NamedTuple):
+    """Distance and directions between a point and an obstacle."""
 
     delta: Array  # first-order distance to the boundary: > 0 outside, 0 on it, < 0 inside
     n: tuple[Array, Array]  # outward normal
@@ -72,7 +76,10 @@ class Nearness(NamedTuple):
 
 
 def present(obstacle: Obstacle) -> Obstacle:
-    """The obstacle if it is there. If it is switched off or a semi-axis is 0: a circle far away that is switched off, whatever its other numbers are."""
+    """The obstacle if it is there.
+
+    If it is switched off or a semi-axis is 0: a circle far away that is switched off, whatever its other numbers are.
+    """
     there = np.minimum(np.minimum(obstacle.a, obstacle.b), obstacle.active) > TINY
     absent = Obstacle(FAR, FAR, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0)
     return Obstacle(*(np.where(there, value, otherwise) for value, otherwise in zip(obstacle, absent, strict=True)))
@@ -81,18 +88,21 @@ def present(obstacle: Obstacle) -> Obstacle:
 def inflated(obstacle: Obstacle, footprint: Array) -> Obstacle:
     """The ellipse that contains every point nearer than `footprint` to the obstacle.
 
-    a'^2 = (1 + R/b0)(a^2 + b0 R) and likewise b', for any b0 > 0; here b0 = sqrt(a b). Adding R to both semi-axes is not enough: that ellipse lies
-    inside the curve at distance R.                                                                                                           (2)
+    a'^2 = (1 + R/b0)(a^2 + b0 R) and likewise b', for any b0 > 0; here b0 = sqrt(a b)                             (2)
+
+    Adding R to both semi-axes is not enough: that ellipse lies inside the curve at distance R.
     """
     b0 = np.sqrt(obstacle.a * obstacle.b)
     grown = 1.0 + footprint / b0
-    return obstacle._replace(
-        a=np.sqrt(grown * (obstacle.a**2 + b0 * footprint)), b=np.sqrt(grown * (obstacle.b**2 + b0 * footprint))
-    )
+    a, b = (np.sqrt(grown * (axis**2 + b0 * footprint)) for axis in (obstacle.a, obstacle.b))
+    return obstacle._replace(a=a, b=b)
 
 
-def nearness(x: Array, y: Array, o: Obstacle) -> Nearness:
-    """Distance and directions:  X = Rot^T (x - c),  g = (X1/a^2, X2/b^2),  rho = sqrt(X . g),  delta = rho (rho - 1)/|g|,  n = Rot g/|g|   (3)"""
+def proximity(x: Array, y: Array, o: Obstacle) -> Proximity:
+    """Distance and directions from an obstacle to a point.
+
+    X = Rot^T (x - c) ,  g = (X1/a^2, X2/b^2) ,  rho = sqrt(X . g) ,  delta = rho (rho - 1)/|g| ,  n = Rot g/|g|    (3)
+    """
     dx, dy = x - o.x, y - o.y
     c, s = np.cos(o.angle), np.sin(o.angle)
     X1, X2 = c * dx + s * dy, c * dy - s * dx
@@ -100,17 +110,14 @@ def nearness(x: Array, y: Array, o: Obstacle) -> Nearness:
     rho = np.sqrt(np.maximum(X1 * g1 + X2 * g2, TINY**2))
     g = np.sqrt(np.maximum(g1 * g1 + g2 * g2, TINY**2))
     distance = np.sqrt(np.maximum(dx * dx + dy * dy, TINY**2))
-    return Nearness(
-        rho * (rho - 1.0) / g,
-        ((c * g1 - s * g2) / g, (s * g1 + c * g2) / g),
-        (dx / distance, dy / distance),
-        (o.vx - o.rate * dy, o.vy + o.rate * dx),
-    )
+    n = ((c * g1 - s * g2) / g, (s * g1 + c * g2) / g)
+    V = (o.vx - o.rate * dy, o.vy + o.rate * dx)
+    return Proximity(rho * (rho - 1.0) / g, n, (dx / distance, dy / distance), V)
 
 
 def distances(x: Array, y: Array, obstacles: list[Obstacle]) -> list[Array]:
-    """First-order distances to the boundaries; FAR for obstacles that are not there."""
-    return [np.where(o.active > 0.5, nearness(x, y, o).delta, FAR) for o in obstacles]
+    """First-order distances to the boundaries; FAR for inactive obstacles."""
+    return [np.where(o.active > 0.5, proximity(x, y, o).delta, FAR) for o in obstacles]
 
 
 def smooth_step(z: Array) -> Array:
@@ -131,7 +138,10 @@ def _others(values: list[Array], i: int) -> list[Array]:
 
 
 def weights(s: list[Array]) -> list[Array]:
-    """w_i = s_i^2 prod_{j!=i} (1 - s_j)/D,  D = prod (1 - s_j) + sum_k s_k prod_{j!=k} (1 - s_j):  1 on boundary i, s_i^2 if alone   (4)"""
+    """Weights of the obstacles: 1 on boundary i, s_i^2 for a single obstacle.
+
+    w_i = s_i^2 prod_{j!=i} (1 - s_j)/D ,  D = prod (1 - s_j) + sum_k s_k prod_{j!=k} (1 - s_j)                    (4)
+    """
     away = [1.0 - si for si in s]
     alone = [_product(_others(away, i)) for i in range(len(s))]
     D = _product(away) + sum(si * ai for si, ai in zip(s, alone, strict=True))
@@ -140,23 +150,24 @@ def weights(s: list[Array]) -> list[Array]:
 
 
 def safe_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], g: Guidance) -> tuple[Array, Array]:
-    """F = vb + gam [u - sum w_i m_i/(r_i . n_i) (r_i + beta chi_i tau_i)],  u = u0 - vb,  u0 = vT - K e/sqrt(1 + K^2 |e|^2/vc^2)       (5)
+    """The field that never enters an obstacle.
 
-    vb = sum w_i V_i is the velocity of the obstacles nearby; m_i = (p_i - sqrt(p_i^2 + eps^2))/2 <= min(p_i, 0) the approaching part of p_i = u . n_i;
-    gam = 1 - sum w_i (1 - r_i . n_i). On boundary i (F - V_i) . n_i = gam (p_i - m_i) > 0: the outside is never left. Approach is taken away along r_i,
-    not n_i: along n_i a flat ellipse in front of a near target is a trap. Inside an obstacle the point is pushed out: F += -kout delta_i n_i.
+    F = vb + gam [u - sum w_i m_i/(r_i . n_i) (r_i + beta chi_i tau_i)]
+    u = u0 - vb ,  u0 = vT - K e/sqrt(1 + K^2 |e|^2/vc^2)                                                          (5)
+
+    vb = sum w_i V_i is the velocity of the obstacles nearby; m_i = (p_i - sqrt(p_i^2 + eps^2))/2 <= min(p_i, 0) the
+    approaching part of p_i = u . n_i; gam = 1 - sum w_i (1 - r_i . n_i). On boundary i (F - V_i) . n_i = gam (p_i -
+    m_i) > 0: the outside is never left. Approach is taken away along r_i, not n_i: along n_i a flat ellipse in front of
+    a near target is a trap. Inside an obstacle the point is pushed out: F += -kout delta_i n_i.
     """
     ex, ey = x - target.x, y - target.y
     pull = g.K / np.sqrt(1.0 + g.K * g.K * (ex * ex + ey * ey) / (g.vc * g.vc))
     ux, uy = target.vx - pull * ex, target.vy - pull * ey
     if not obstacles:
         return ux, uy
-    near = [nearness(x, y, o) for o in obstacles]
+    near = [proximity(x, y, o) for o in obstacles]
     w = weights([o.active * smooth_step((g.d - k.delta) / g.d) for o, k in zip(obstacles, near, strict=True)])
-    vbx, vby = (
-        sum(wi * k.V[0] for wi, k in zip(w, near, strict=True)),
-        sum(wi * k.V[1] for wi, k in zip(w, near, strict=True)),
-    )
+    vbx, vby = (sum(wi * k.V[i] for wi, k in zip(w, near, strict=True)) for i in range(2))
     ux, uy = ux - vbx, uy - vby
     gam: Array = 1.0
     correction_x: Array = 0.0
@@ -167,15 +178,12 @@ def safe_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], g:
         (nx, ny), (rx, ry) = k.n, k.r
         p = ux * nx + uy * ny
         approach = 0.5 * (p - np.sqrt(p * p + g.eps * g.eps))
-        along = np.maximum(
-            rx * nx + ry * ny, o.a * o.b / (o.a * o.a + o.b * o.b)
-        )  # half of the least value r . n has, except at the very centre
+        # the floor is half of the least value of r . n, except at the very centre
+        along = np.maximum(rx * nx + ry * ny, o.a * o.b / (o.a * o.a + o.b * o.b))
         gam = gam - wi * (1.0 - along)
         removed, swirl = wi * approach / along, g.beta * o.side
-        correction_x, correction_y = (
-            correction_x + removed * (rx - swirl * ny),
-            correction_y + removed * (ry + swirl * nx),
-        )
+        correction_x = correction_x + removed * (rx - swirl * ny)
+        correction_y = correction_y + removed * (ry + swirl * nx)
         out = -g.kout * o.active * np.minimum(k.delta, 0.0)
         push_x, push_y = push_x + out * nx, push_y + out * ny
     return vbx + gam * (ux - correction_x) + push_x, vby + gam * (uy - correction_y) + push_y
@@ -184,11 +192,14 @@ def safe_field(x: Array, y: Array, target: Target, obstacles: list[Obstacle], g:
 def article_field(
     x: Array, y: Array, target: Target, obstacles: list[Obstacle], a: Array, b: Array
 ) -> tuple[Array, Array]:
-    """The published field: (1) with f = f1 f2 prod f_i,  f1, f2 = x - xT,  f_i = (X1^2/a_i^2 + X2^2/b_i^2 - 1)/2,  Q = -1,
-    P1 = -(a - 1) f1 prod f_i,  P2 = -(b + 1) f2 prod f_i.                                                                        (6)
+    """The published field: (1) with
 
-    It trails a moving target, cannot cross the lines f1 = 0 and f2 = 0, gets stuck where they meet an obstacle, and its speed grows with the fifth power
-    of the distance. Where curves cross, grad f = 0 and the last term of (1) is 0/0; a floor keeps it finite, nothing makes it continuous.
+    f = f1 f2 prod f_i ,  f1, f2 = x - xT ,  f_i = (X1^2/a_i^2 + X2^2/b_i^2 - 1)/2
+    Q = -1 ,  P1 = -(a - 1) f1 prod f_i ,  P2 = -(b + 1) f2 prod f_i                                               (6)
+
+    It trails a moving target, cannot cross the lines f1 = 0 and f2 = 0, gets stuck where they meet an obstacle, and its
+    speed grows with the fifth power of the distance. Where curves cross, grad f = 0 and the last term of (1) is 0/0; a
+    floor keeps it finite, nothing makes it continuous.
     """
     f1, f2 = x - target.x, y - target.y
     values, slopes, rates = [f1, f2], [(1.0, 0.0), (0.0, 1.0)], [-target.vx, -target.vy]
@@ -212,16 +223,18 @@ def article_field(
     return -(a - 1.0) * f1 * around - fy - fx * moving, -(b + 1.0) * f2 * around + fx - fy * moving
 
 
-def apart(o1: Obstacle, o2: Obstacle) -> Array:
+def separation(o1: Obstacle, o2: Obstacle) -> Array:
     """Positive when two ellipses have no point in common, otherwise not.
 
-    Scaled such that ellipse 1 is the unit circle, ellipse 2 is (y - k)^T E (y - k) = 1. The two are separate just when the pencil
-    det(lambda diag(1, 1, -1) + B) = 0, B the conic matrix of ellipse 2, has two different positive roots. Here it is
+    Scaled such that ellipse 1 is the unit circle, ellipse 2 is (y - k)^T E (y - k) = 1. The two are separate
+    just when the pencil det(lambda diag(1, 1, -1) + B) = 0, B the conic matrix of ellipse 2, has two
+    different positive roots. Here it is
 
-        lambda^3 + b lambda^2 + c lambda + det E = 0,   b = tr E + 1 - k.E k,   c = det E + |E k|^2 - tr E (k.E k - 1)                    (7)
+        lambda^3 + b lambda^2 + c lambda + det E = 0
+        b = tr E + 1 - k.E k ,   c = det E + |E k|^2 - tr E (k.E k - 1)                                            (7)
 
-    whose product of roots is negative: one root is negative, and the other two are real, different and positive when the discriminant is positive and
-    not all coefficients are.
+    whose product of roots is negative: one root is negative, and the other two are real, different and positive when
+    the discriminant is positive and not all coefficients are.
     """
     c1, s1, turn = np.cos(o1.angle), np.sin(o1.angle), o2.angle - o1.angle
     dx, dy = o2.x - o1.x, o2.y - o1.y
@@ -238,9 +251,11 @@ def apart(o1: Obstacle, o2: Obstacle) -> Array:
 
 
 def speed_bound(target: Target, obstacles: list[Obstacle], g: Guidance) -> Array:
-    """|F| is never above  V + [(1 + kap)^2/(4 kap) + beta kap](|vT| + vc + V) + kap eps,  kap = max (a^2 + b^2)/(2 a b), V the largest speed of an obstacle.
+    """Upper bound of |F|, with the largest speed V of an obstacle:
 
-    A rotating obstacle counts as far as its influence reaches, rho = 1 + delta |g| <= 1 + d/min(a, b).                                                 (8)
+    V + [(1 + kap)^2/(4 kap) + beta kap](|vT| + vc + V) + kap eps ,   kap = max (a^2 + b^2)/(2 a b)                 (8)
+
+    A rotating obstacle counts as far as its influence reaches, rho = 1 + delta |g| <= 1 + d/min(a, b).
     """
     kap: Array = 1.0
     V: Array = 0.0
@@ -253,7 +268,10 @@ def speed_bound(target: Target, obstacles: list[Obstacle], g: Guidance) -> Array
 
 
 def influence_needed(obstacles: list[Obstacle], vc: Array, acceleration: Array) -> Array:
-    """The influence distance with which drives that accelerate a cart by `acceleration` can brake in time: 2 v_rel^2/a_max, v_rel = vc + V.  (9)"""
+    """The influence distance with which drives that accelerate a cart by `acceleration` can brake in time.
+
+    2 v_rel^2/a_max ,   v_rel = vc + V                                                                             (9)
+    """
     V: Array = 0.0 * vc
     for o in obstacles:
         V = np.maximum(V, o.active * (np.sqrt(o.vx * o.vx + o.vy * o.vy) + np.abs(o.rate) * np.maximum(o.a, o.b)))

@@ -1,17 +1,20 @@
-"""Derivatives along a curve, without algebra by hand: truncated Taylor series that go through plain NumPy code.
+"""Derivatives along a curve by automatic differentiation: truncated Taylor series as arguments of plain NumPy code.
 
-A Jet stands for  a(tau) = a_0 + a_1 tau + ... + a_n tau^n  up to terms of higher order; with a_0 alone it is a constant. Every NumPy function it meets
-is applied to the whole series, so evaluating f on q + q' tau gives f and its derivative along q', and with a third coefficient the second (times 1/2):
+A Jet stands for  a(tau) = a_0 + a_1 tau + ... + a_n tau^n  up to terms of higher order; with a_0 alone it is a
+constant. Every NumPy function it meets is applied to the whole series, so evaluating f on q + q' tau gives f and its
+derivative along q', and with a third coefficient the second (times 1/2):
 
     f(Jet((q, dq, ddq / 2))).c  =  (f, f', f''/2)
 
-The coefficients are whatever the equations are evaluated with, numbers or an engine's symbols, so the derivatives belong to the same graph as the
-equations. Products follow Cauchy's rule (1); a function g is integrated from its own derivative (2), which is a function one order lower:
+The coefficients are whatever the equations are evaluated with, numbers or an engine's symbols, so the derivatives
+belong to the same graph as the equations. Products follow Cauchy's rule (1); a function g is integrated from its own
+derivative (2), which is a function one order lower:
 
     (a b)_k = sum_i a_i b_{k-i}                                                                          (1)
     g(a)' = g'(a) a'      hence      k g(a)_k = sum_i i a_i g'(a)_{k-i}                                  (2)
 
-An engine's symbol does not know jets, so in `symbol * jet` the symbol must be made a `constant` first; numbers need not.
+An engine's symbol does not support jets, so in `symbol * jet` the symbol must be made a
+`constant` first; numbers need not.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ def constants(values: Any) -> Any:
     return type(values)(*map(constant, values))
 
 
-def passing(t: Array, order: int) -> Jet:
+def time_jet(t: Array, order: int) -> Jet:
     """Time along the curve, t + tau."""
     return Jet((t, 1.0, *(0.0,) * (order - 1)))
 
@@ -82,7 +85,10 @@ def _jet(value: Array) -> Jet:
 
 
 def _count(a: Jet, b: Jet) -> int:
-    """How many coefficients a result of both has. Two series cut off at different orders do not fit: the shorter one knows too little."""
+    """Number of coefficients of a result of both.
+
+    Two series truncated at different orders do not fit: the shorter one lacks coefficients.
+    """
     counts = {len(a.c), len(b.c)} - {1}
     if len(counts) > 1:
         raise ValueError(f"jets of different orders: {sorted(n - 1 for n in counts)}")

@@ -1,4 +1,4 @@
-"""Building FMUs: one call for all kinds."""
+"""Build the FMUs of a mechanism, native and Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..codegen.recording import recording_of
 from ..model import Mechanism, UserError
 from .archive import make_folder
 from .native_fmu import write_native_fmu
-from .portable import all_platforms
+from .portable_library import all_platforms
 from .python_fmu import write_python_fmu
 
 KINDS = ("native", "python")
@@ -18,10 +18,15 @@ SUFFIX = {"native": ".fmu", "python": ".python.fmu"}
 
 
 def build(
-    mechanism: Mechanism, folder: str | Path = ".", kind: str = "native", start: Mapping[str, float | str] | None = None,
-    platforms: Sequence[str] | None = None, compiler: str | None = None, progress: Callable[[str], None] = lambda text: None,
-) -> list[Path]:  # fmt: skip
-    """Write the FMUs of a mechanism into `folder` and return the files written; see Mechanism.build."""
+    mechanism: Mechanism,
+    folder: str | Path = ".",
+    kind: str = "native",
+    start: Mapping[str, float | str] | None = None,
+    platforms: Sequence[str] | None = None,
+    compiler: str | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[Path]:
+    """Write the FMUs of a mechanism into `folder` and return the files written; see MechanismMethods.build."""
     if kind not in (*KINDS, "both"):
         raise UserError(f"kind {kind}: must be {', '.join(KINDS)} or both")
     kinds = KINDS if kind == "both" else (kind,)
@@ -33,11 +38,11 @@ def build(
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
-    recording_of(mechanism)  # refuses equations that cannot be recorded, before any work is done
-    mechanism.start(starts)  # refuses parameters that do not fit together
-    mechanism.check_drawing(starts)
+    recording_of(mechanism)  # these three raise a UserError before any work is done: the equations can be recorded,
+    mechanism.start(starts)  # the parameters are consistent,
+    mechanism.check_drawing(starts)  # and the mechanism can be drawn
     targets = {k: Path(folder) / f"{mechanism.name}{SUFFIX[k]}" for k in kinds}
-    make_folder(Path(folder))  # better refused before the work than after it
+    make_folder(Path(folder))
     if "native" in targets:
         write_native_fmu(mechanism, targets["native"], starts, wanted["native"], tool, progress)
     if "python" in targets:
@@ -46,7 +51,7 @@ def build(
 
 
 def chosen_platforms(names: Sequence[str]) -> list[str]:
-    """The platforms of these names, `all` for every one."""
+    """Return the platforms of these names without repetition; `all` stands for every one."""
     if "all" in names:
         return list(PLATFORMS)
     for name in names:

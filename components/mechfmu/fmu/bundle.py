@@ -1,4 +1,8 @@
-"""What a Python FMU carries of mechfmu: the modules that the mechanism and the engine import, and nothing else."""
+"""The modules of mechfmu inside a Python FMU: those that the mechanism and the simulation import, and no others.
+
+Imports are read from the source text, including those inside functions. A name imported from a package may be a module,
+so every imported name is looked up as a module first.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +13,32 @@ from pathlib import Path
 from ..model import Mechanism
 
 PACKAGE = Path(__file__).parent.parent
-RUN = ("mechanisms", "simulation.instance")  # what the slave calls, see fmu_src/python/mechanism_slave.py
+SLAVE_IMPORTS = (("mechanisms",), ("simulation", "instance"))  # of fmu_src/python/mechanism_slave.py
 
 Module = tuple[str, ...]  # ("model", "units") is mechfmu.model.units
 
 
 def bundled_files(mechanism: Mechanism) -> dict[Path, bytes]:
-    """Path in the bundle -> content, of all modules that a slave of the mechanism needs, and of the packages around them."""
+    """Return path in the bundle -> content of all modules that a slave of the mechanism needs, packages included."""
     own = ("mechanisms", mechanism.key)
-    waiting: list[Module] = [(*own, "model"), *(tuple(name.split(".")) for name in RUN)]
+    pending: list[Module] = [(*own, "model"), *SLAVE_IMPORTS]
     found: dict[Module, Path] = {}
-    while waiting:
-        module = waiting.pop()
-        if module in found:
-            continue
-        file = _file(module, own, mechanism.folder)
-        if file is None:  # a name of the module before the last dot
+    while pending:
+        module = pending.pop()
+        file = None if module in found else _file(module, own, mechanism.folder)
+        if file is None:  # found already, or not a module but a name in one
             continue
         found[module] = file
-        waiting += [module[:k] for k in range(1, len(module))]  # importing a.b.c runs the packages a and a.b first
-        waiting += imports(file.read_text(encoding="utf-8"), module if file.name == "__init__.py" else module[:-1])
-    paths = {_place(module, file): file.read_bytes() for module, file in found.items()}
-    return dict(sorted({Path("__init__.py"): b"", **paths}.items()))  # the package itself only leads to the rest
+        pending += [module[:k] for k in range(1, len(module))]  # importing a.b.c runs the packages a and a.b first
+        pending += imported_modules(file, module if file.name == "__init__.py" else module[:-1])
+    contents = {_bundle_path(module, file): file.read_bytes() for module, file in found.items()}
+    contents[Path("__init__.py")] = b""  # without the interface of the package: a slave imports its modules
+    return dict(sorted(contents.items()))
 
 
-def imports(text: str, package: Module) -> Iterator[Module]:
-    """The modules of mechfmu that a module of `package` imports, at once or in its functions; names in them count as modules, too."""
-    for node in _executed(ast.parse(text)):
+def imported_modules(file: Path, package: Module) -> Iterator[Module]:
+    """Yield the modules of mechfmu that a file of `package` imports, and every imported name as if it were one."""
+    for node in _executed(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) + 1 - node.level] + tuple(node.module.split(".") if node.module else ())
             yield base
@@ -43,7 +46,7 @@ def imports(text: str, package: Module) -> Iterator[Module]:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, but not what only type checkers read."""
+    """Yield all nodes below `node`, except those under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             yield from (n for branch in child.orelse for n in (branch, *_executed(branch)))
@@ -53,13 +56,13 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _file(module: Module, own: Module, folder: Path) -> Path | None:
-    """The file of a module; the mechanism's own folder may lie outside the package."""
-    place = folder.joinpath(*module[2:]) if module[:2] == own else PACKAGE.joinpath(*module)
-    if place.is_dir() and (place / "__init__.py").exists() and module:
-        return place / "__init__.py"
-    file = place.with_name(f"{place.name}.py")
-    return file if module and file.exists() else None
+    """Return the file of a module, None if there is none; the mechanism's own folder may be outside the package."""
+    if not module:
+        return None
+    path = folder.joinpath(*module[2:]) if module[:2] == own else PACKAGE.joinpath(*module)
+    candidates = (path / "__init__.py", path.with_name(f"{path.name}.py"))
+    return next((file for file in candidates if file.is_file()), None)
 
 
-def _place(module: Module, file: Path) -> Path:
+def _bundle_path(module: Module, file: Path) -> Path:
     return Path(*module, "__init__.py") if file.name == "__init__.py" else Path(*module).with_suffix(".py")

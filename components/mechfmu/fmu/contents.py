@@ -1,4 +1,4 @@
-"""What every FMU carries whatever its kind: documentation, icon, reference result."""
+"""The files that native and Python FMUs share: documentation, icon, reference result."""
 
 from __future__ import annotations
 
@@ -15,29 +15,27 @@ from .documentation import index_html
 
 REFERENCE_TOLERANCE = 1e-9
 REFERENCE_SAMPLES = 100
-REFERENCE_TIME = 1.0  # s: long enough to show a wrong model, short enough for chaotic ones
+REFERENCE_TIME = 1.0  # s: long enough to reveal a wrong model, short enough for chaotic ones
 
 
 def common_contents(mechanism: Mechanism, starts: Mapping[str, float]) -> dict[str, bytes]:
-    """Archive name -> content."""
+    """Return archive name -> content."""
     return {
-        "model.png": _own_file(mechanism, "icon.png"),
+        "model.png": _icon(mechanism),
         "documentation/index.html": index_html(mechanism, starts).encode(),
         "documentation/reference_result.csv": reference_result(mechanism, starts).encode(),
     }
 
 
-def _own_file(mechanism: Mechanism, name: str) -> bytes:
-    path = mechanism.folder / name
-    if not path.exists():
-        raise UserError(
-            f"the mechanism {mechanism.key} has no file {name} in its folder (icons are drawn by build_scripts/make_pictures.py)"
-        )
-    return path.read_bytes()
+def _icon(mechanism: Mechanism) -> bytes:
+    file = mechanism.folder / "icon.png"
+    if not file.exists():
+        raise UserError(f"{file} is missing: mechfmu.view.icon.draw_icon(mechanism) writes it")
+    return file.read_bytes()
 
 
 def reference_result(mechanism: Mechanism, starts: Mapping[str, float]) -> str:
-    """All outputs over the first second of the default experiment, as CSV with the names of the FMU."""
+    """Return all outputs over the first second of the default experiment as CSV, with the names of the FMU."""
     instance = Instance(mechanism, starts, warn=lambda text: None)
     instance.initialize(tolerance=REFERENCE_TOLERANCE)
     outputs = mechanism.table.of("state", "discrete", "output")
@@ -50,6 +48,6 @@ def reference_result(mechanism: Mechanism, starts: Mapping[str, float]) -> str:
             try:
                 instance.step(previous, t - previous)
             except IntegrationError:
-                break  # a mechanism may come to an end by itself
+                break  # the mechanism ends the simulation
         rows.writerow([f"{v:.12g}" for v in (t, *instance.get(outputs))])
     return text.getvalue()

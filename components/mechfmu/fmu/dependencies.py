@@ -1,10 +1,10 @@
-"""Which unknown depends on which known, read off the recorded equations.
+"""Dependencies of unknowns on knowns (ModelStructure), found from the recorded equations.
 
-A host that knows this closes plant-controller loops without false algebraic loops: positions and velocities do not depend on the
-inputs directly, accelerations and reactions do.
+With them a host closes plant-controller loops without false algebraic loops: positions and velocities do not depend
+directly on the inputs, accelerations and reactions do.
 
-A set of knowns is a whole number whose bit r stands for value reference r: what an operation depends on is then the bitwise or of what its
-operands depend on, and the sets of a thousand bodies take a second.
+A set of knowns is an integer whose bit r stands for value reference r. The dependencies of an operation are then the
+bitwise or of those of its operands, and the sets of 1,000 bodies take a second.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from ..codegen.recording import ARGUMENTS, recording_of
 from ..model import Mechanism
 from ..model.variables import Role, Table
 
-LISTED_AT_MOST = (
-    300_000  # entries; beyond it (chains of hundreds of links) dense rows are left unlisted, which means "all"
-)
+MAX_LISTED = 300_000  # entries; beyond it (chains of hundreds of links) dense rows are omitted, which means "all"
 ARGUMENT_OF: dict[Role, str] = {"parameter": "p", "input": "u", "state": "x"}
 
 Rows = dict[str, list[int] | None]
@@ -29,17 +27,18 @@ Sets = dict[str, list[int]]  # for each argument (t, x, d, u, p) the set of know
 
 @dataclass(frozen=True)
 class Dependencies:
-    """For each unknown (by name) the value references of the knowns it depends on, ascending; None: all of them."""
+    """For each unknown by name the value references of the knowns that it depends on, ascending; None: all."""
 
     running: Rows  # outputs and derivatives, on inputs and continuous states
     initial: Rows  # the same and the states, on parameters and inputs, in Initialization Mode
 
 
 def dependencies(mechanism: Mechanism) -> Dependencies:
+    """Return the dependencies of a mechanism's outputs, states and derivatives."""
     graphs, table = recording_of(mechanism), mechanism.table
 
     def rows(sets: Sets, knowns: int) -> Rows:
-        """The unknowns, when the arguments depend on `sets`."""
+        """Return the dependencies of the unknowns when those of the arguments are `sets`."""
         found: dict[Role, list[int]] = {
             "output": _through(graphs.outputs, sets)[0],
             "derivative": _through(graphs.rates, sets)[0],
@@ -55,7 +54,7 @@ def dependencies(mechanism: Mechanism) -> Dependencies:
 
 
 def _knowns(table: Table, *roles: Role) -> Sets:
-    """Variables of these roles are known: each depends on itself; the others on nothing."""
+    """Return the sets when variables of these roles are known: each depends on itself, the others on nothing."""
     sizes = {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}
     sets: Sets = {argument: [0] * size for argument, size in sizes.items()}
     for reference, scalar in enumerate(table.scalars):
@@ -65,14 +64,13 @@ def _knowns(table: Table, *roles: Role) -> Sets:
 
 
 def _through(graph: casadi.Function, sets: Sets) -> list[list[int]]:
-    """What each element of each result of a graph depends on."""
+    """Return the dependencies of each element of each result of a graph."""
     program = Program.of(graph)
     arguments = [sets[a] for a in ARGUMENTS]
     results = [[0] * graph.size1_out(i) for i in range(graph.n_out())]
     values: list[int] = []
-    for operation, kinds, numbers in zip(
-        program.operation.tolist(), program.kind.tolist(), program.number.tolist(), strict=True
-    ):
+    operations = zip(program.operation.tolist(), program.kind.tolist(), program.number.tolist(), strict=True)
+    for operation, kinds, numbers in operations:
         found = 0
         for kind, number in zip(kinds, numbers, strict=False):
             if kind == VALUE:
@@ -86,12 +84,12 @@ def _through(graph: casadi.Function, sets: Sets) -> list[list[int]]:
 
 
 def _listed(sets: dict[str, int], knowns: int) -> Rows:
-    many = sum(s.bit_count() for s in sets.values()) > LISTED_AT_MOST
+    many = sum(s.bit_count() for s in sets.values()) > MAX_LISTED
     return {name: None if many and 2 * s.bit_count() > knowns else _references(s) for name, s in sets.items()}
 
 
 def _references(found: int) -> list[int]:
-    """The positions of the set bits."""
+    """Return the positions of the set bits."""
     references = []
     while found:
         lowest = found & -found

@@ -1,4 +1,7 @@
-"""The licences of what is inside an FMU, in documentation/licenses/ (FMI 2.0, section 2.3): license.txt is the entry, each other file one licence."""
+"""The licences of an FMU's contents, in documentation/licenses/ (FMI 2.0, section 2.3).
+
+license.txt is the entry point; every other file is one licence.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ ENTRY = f"{FOLDER}license.txt"
 def license_contents(
     platforms: Sequence[str], compiler: str, slave: bool, mechanism: Mechanism | None = None
 ) -> dict[str, bytes]:
-    """Archive name -> content, for binaries of these platforms; slave: parts of pythonfmu are inside."""
+    """Return archive name -> content, for binaries of these platforms; slave: parts of pythonfmu are included."""
     lines = ["What is inside this FMU, and the file with its licence:", ""]
     texts = {"mechfmu": license_file().read_bytes()}
     lines.append("mechfmu.txt    the runtime, and the mechanism if it is one of mechfmu's own (BSD 3-Clause)")
@@ -37,14 +40,14 @@ def license_contents(
     return {ENTRY: "\n".join(lines).encode()} | {f"{FOLDER}{name}.txt": text for name, text in texts.items()}
 
 
-def is_ours(mechanism: Mechanism) -> bool:
-    """Whether a mechanism is part of mechfmu."""
+def is_builtin(mechanism: Mechanism) -> bool:
+    """Return whether a mechanism is part of mechfmu."""
     return mechanism.folder.is_relative_to(PACKAGE)
 
 
 def own_license(mechanism: Mechanism) -> Path | None:
-    """The licence in the folder of somebody's own mechanism."""
-    found = [] if is_ours(mechanism) else sorted(f for f in mechanism.folder.glob("LICENSE*") if f.is_file())
+    """Return the licence in the folder of a mechanism that is not part of mechfmu."""
+    found = [] if is_builtin(mechanism) else sorted(f for f in mechanism.folder.glob("LICENSE*") if f.is_file())
     return found[0] if found else None
 
 
@@ -53,4 +56,4 @@ def _of_distribution(name: str) -> bytes:
     for file in distribution.files or ():
         if file.name.upper().startswith(("LICENSE", "COPYING")):
             return Path(str(distribution.locate_file(file))).read_bytes()
-    raise UserError(f"the installation of {name} has no licence text, which belongs into the FMU: install it again")
+    raise UserError(f"the installation of {name} lacks its licence text, which the FMU must contain: reinstall it")

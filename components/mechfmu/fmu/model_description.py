@@ -1,4 +1,4 @@
-"""modelDescription.xml (FMI 2.0), made from the table of variables and the dependencies alone."""
+"""modelDescription.xml (FMI 2.0), from the table of variables and the dependencies."""
 
 from __future__ import annotations
 
@@ -12,85 +12,89 @@ from xml.etree.ElementTree import Element, SubElement
 from .. import RELEASED, __version__
 from ..model import Mechanism
 from ..model.units import unit as unit_of
-from ..model.variables import Row, Scalar
-from .dependencies import Dependencies, Rows
-from .licenses import is_ours
+from ..model.variables import Role, Row, Table
+from .dependencies import Dependencies
+from .licenses import is_builtin
 
 CAUSALITY = {
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
-    "state": dict(
-        causality="output", variability="continuous", initial="approx"
-    ),  # computed from the parameters; the start is for importers that read it here
+    # computed from the parameters; its start value is for importers that read it from the description
+    "state": dict(causality="output", variability="continuous", initial="approx"),
     "discrete": dict(causality="output", variability="discrete", initial="calculated"),
     "output": dict(causality="output", variability="continuous", initial="calculated"),
     "derivative": dict(causality="local", variability="continuous", initial="calculated"),
 }
+OUTPUT_ROLES: tuple[Role, ...] = ("state", "discrete", "output")
 
 
 @dataclass(frozen=True)
 class Interface:
-    """One of the FMU's interface types: its abilities, and its C files when they are delivered."""
+    """One of the FMU's interface types: its capability flags, and its C files when they are included."""
 
     attributes: Mapping[str, str]
     sources: Sequence[str] = ()
 
 
 def model_description(
-    mechanism: Mechanism, interfaces: Mapping[str, Interface], categories: Mapping[str, str], starts: Mapping[str, float],
-    dependencies: Dependencies, content: str, tolerance: float = 1e-6,
-) -> bytes:  # fmt: skip
-    """The XML file.
+    mechanism: Mechanism,
+    interfaces: Mapping[str, Interface],
+    categories: Mapping[str, str],
+    starts: Mapping[str, float],
+    dependencies: Dependencies,
+    content: str,
+    tolerance: float = 1e-6,
+) -> bytes:
+    """Return the XML file.
 
     interfaces  ModelExchange and CoSimulation, in this order
+    categories  log categories and their descriptions
     starts      start values that differ from the table's
-    content     a digest of everything else in the FMU; with the XML itself it makes the GUID
+    content     a digest of everything else in the FMU; the GUID is computed from it and the XML
     """
-    table = mechanism.table
-    root = Element("fmiModelDescription", dict(
-        fmiVersion="2.0", modelName=mechanism.name, guid="", description=mechanism.title, version=__version__,
-        author="mechfmu", generationTool=f"mechfmu {__version__}", generationDateAndTime=RELEASED,
-        **({"license": "BSD-3-Clause"} if is_ours(mechanism) else {}),
-        variableNamingConvention="structured", numberOfEventIndicators=str(len(mechanism.event_names)),
-    ))  # fmt: skip
+    root = _root(mechanism)
     for element, interface in interfaces.items():
-        node = SubElement(root, element, dict(interface.attributes))
-        if interface.sources:
-            files = SubElement(node, "SourceFiles")
-            for name in interface.sources:
-                SubElement(files, "File", name=name)
-    used = sorted({s.unit for s in table.scalars if s.unit != "1"})
+        _interface(root, element, interface)
+    used = sorted({s.unit for s in mechanism.table.scalars if s.unit != "1"})
     _units(SubElement(root, "UnitDefinitions"), used)
     _types(SubElement(root, "TypeDefinitions"), used)
     log = SubElement(root, "LogCategories")
     for name, text in categories.items():
         SubElement(log, "Category", dict(name=name, description=text))
-    SubElement(root, "DefaultExperiment", dict(
-        startTime="0", stopTime=f"{mechanism.stop_time:g}", tolerance=f"{tolerance:g}", stepSize=f"{mechanism.step_size:g}",
-    ))  # fmt: skip
-    position = {s.name: i + 1 for i, s in enumerate(table.scalars)}
-    variables = SubElement(root, "ModelVariables")
-    _, x, *_ = mechanism.start(starts)
-    values = {s.name: float(x[s.index]) for s in table.of("state")} | {
-        s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")
-    }
-    for reference, scalar in enumerate(table.scalars):
-        reinit = "ModelExchange" in interfaces and bool(mechanism.event_names)
-        _variable(variables, reference, scalar, values.get(scalar.name), position, reinit)
-    structure = SubElement(root, "ModelStructure")
-    _unknowns(structure, "Outputs", table.of("state", "discrete", "output"), position, dependencies.running)
-    _unknowns(structure, "Derivatives", table.of("derivative"), position, dependencies.running)
-    _unknowns(
-        structure,
-        "InitialUnknowns",
-        table.of("state", "discrete", "output", "derivative"),
-        position,
-        dependencies.initial,
-    )
+    experiment = dict(startTime="0", stopTime=f"{mechanism.stop_time:g}", tolerance=f"{tolerance:g}")
+    SubElement(root, "DefaultExperiment", dict(**experiment, stepSize=f"{mechanism.step_size:g}"))
+    reinit = "ModelExchange" in interfaces and bool(mechanism.event_names)
+    _variables(SubElement(root, "ModelVariables"), mechanism, starts, reinit)
+    _structure(SubElement(root, "ModelStructure"), mechanism.table, dependencies)
     digest = hashlib.sha256(ElementTree.tostring(root) + content.encode()).digest()
     root.set("guid", f"{{{uuid.UUID(bytes=digest[:16])}}}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True) + b"\n"
+
+
+def _root(mechanism: Mechanism) -> Element:
+    attributes = dict(
+        fmiVersion="2.0",
+        modelName=mechanism.name,
+        guid="",
+        description=mechanism.title,
+        version=__version__,
+        author="mechfmu",
+        generationTool=f"mechfmu {__version__}",
+        generationDateAndTime=RELEASED,
+        **({"license": "BSD-3-Clause"} if is_builtin(mechanism) else {}),
+        variableNamingConvention="structured",
+        numberOfEventIndicators=str(len(mechanism.event_names)),
+    )
+    return Element("fmiModelDescription", attributes)
+
+
+def _interface(root: Element, element: str, interface: Interface) -> None:
+    node = SubElement(root, element, dict(interface.attributes))
+    if interface.sources:
+        files = SubElement(node, "SourceFiles")
+        for name in interface.sources:
+            SubElement(files, "File", name=name)
 
 
 def _units(parent: Element, used: list[str]) -> None:
@@ -117,13 +121,31 @@ def _unit_attributes(name: str) -> dict[str, str]:
     return dict(unit=name, **({"displayUnit": display} if display else {}))
 
 
-def _variable(
-    parent: Element, reference: int, scalar: Scalar, start: float | None, position: Mapping[str, int], reinit: bool
-) -> None:
-    row = scalar.row
-    node = SubElement(parent, "ScalarVariable", dict(
-        name=scalar.name, valueReference=str(reference), description=_described(row, scalar.description), **CAUSALITY[scalar.role],
-    ))  # fmt: skip
+def _variables(parent: Element, mechanism: Mechanism, starts: Mapping[str, float], reinit: bool) -> None:
+    """Add all variables; their positions are their value references; reinit: events may change states."""
+    table = mechanism.table
+    _, x, *_ = mechanism.start(starts)
+    values = {s.name: float(x[s.index]) for s in table.of("state")}
+    values |= {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")}
+    positions = _positions(table)
+    for reference, scalar in enumerate(table.scalars):
+        description = _description(scalar.row, scalar.description)
+        attributes = dict(name=scalar.name, valueReference=str(reference), description=description)
+        node = SubElement(parent, "ScalarVariable", attributes | CAUSALITY[scalar.role])
+        typed = _type_attributes(scalar.row, values.get(scalar.name))
+        if scalar.role == "state" and reinit:
+            typed["reinit"] = "true"
+        if scalar.role == "derivative":
+            typed["derivative"] = str(positions[scalar.name.removeprefix("der(").removesuffix(")")])
+        SubElement(node, scalar.row.kind, typed)
+
+
+def _positions(table: Table) -> dict[str, int]:
+    """Return name -> position in ModelVariables, from 1."""
+    return {s.name: position for position, s in enumerate(table.scalars, start=1)}
+
+
+def _type_attributes(row: Row, start: float | None) -> dict[str, str]:
     attributes: dict[str, str] = {}
     if row.kind == "Real":
         if row.unit != "1":
@@ -136,29 +158,30 @@ def _variable(
         attributes |= {k: str(int(v)) for k, v in dict(min=row.min, max=row.max).items() if v is not None}
     if start is not None:
         attributes["start"] = {"Real": repr(start), "Boolean": str(bool(start)).lower()}.get(row.kind, str(int(start)))
-    if scalar.role == "state" and reinit:
-        attributes["reinit"] = "true"  # an event may change it
-    if scalar.role == "derivative":
-        attributes["derivative"] = str(position[scalar.name.removeprefix("der(").removesuffix(")")])
-    SubElement(node, row.kind, attributes)
+    return attributes
 
 
-def _described(row: Row, text: str) -> str:
-    """XML limits are inclusive, so an exclusive one is said in words; so are the values of a choice."""
+def _description(row: Row, text: str) -> str:
+    """Return the description with what XML cannot express: an exclusive limit, the meanings of a choice."""
     if row.items:
         return f"{text} ({', '.join(f'{number} = {item}' for number, item in enumerate(row.items, start=1))})"
     return text if row.above is None else f"{text} (greater than {row.above:g})"
 
 
-def _unknowns(parent: Element, element: str, unknowns: list[Scalar], position: Mapping[str, int], rows: Rows) -> None:
-    if not unknowns:
-        return
-    node = SubElement(parent, element)
-    for scalar in sorted(unknowns, key=lambda s: position[s.name]):
-        attributes = {"index": str(position[scalar.name])}
-        references = rows[scalar.name]
-        if references is not None:
-            attributes["dependencies"] = " ".join(
-                str(r + 1) for r in references
-            )  # a value reference is a position from 0
-        SubElement(node, "Unknown", attributes)
+def _structure(parent: Element, table: Table, dependencies: Dependencies) -> None:
+    positions = _positions(table)
+    parts = (
+        ("Outputs", table.of(*OUTPUT_ROLES), dependencies.running),
+        ("Derivatives", table.of("derivative"), dependencies.running),
+        ("InitialUnknowns", table.of(*OUTPUT_ROLES, "derivative"), dependencies.initial),
+    )
+    for element, unknowns, rows in parts:
+        if not unknowns:
+            continue
+        node = SubElement(parent, element)
+        for scalar in sorted(unknowns, key=lambda s: positions[s.name]):
+            attributes = {"index": str(positions[scalar.name])}
+            references = rows[scalar.name]
+            if references is not None:  # value references count from 0, positions from 1
+                attributes["dependencies"] = " ".join(str(r + 1) for r in references)
+            SubElement(node, "Unknown", attributes)

@@ -1,4 +1,8 @@
-"""The native FMU: generated C and the runtime of fmu_src/fmi and fmu_src/native, compiled for each platform; Co-Simulation and Model Exchange in one file."""
+"""The native FMU: Co-Simulation and Model Exchange in one file.
+
+It contains the C code generated from the equations and the runtime in fmu_src/fmi and fmu_src/native, compiled for each
+platform.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ COMMON = dict(
     canSerializeFMUstate="true",
     providesDirectionalDerivative="true",
 )
-GUID_PLACE = "{guid of the FMU}"
+GUID_PLACEHOLDER = "{guid of the FMU}"
 
 
 def write_native_fmu(
@@ -47,29 +51,18 @@ def write_native_fmu(
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
     progress(f"{target.name}: writing C")
     sources = c_sources(*NATIVE)
-    sources["model.c"] = model_c(mechanism, GUID_PLACE, starts)
-    c_files = sorted(name for name in sources if name.endswith(".c"))
-
+    sources["model.c"] = model_c(mechanism, GUID_PLACEHOLDER, starts)
     progress(f"{target.name}: describing the variables")
-    smooth = not projects(mechanism)
-    interfaces = {
-        "ModelExchange": Interface(dict(modelIdentifier=mechanism.name, **COMMON, completedIntegratorStepNotNeeded=str(smooth).lower()), c_files),
-        "CoSimulation": Interface(
-            dict(modelIdentifier=mechanism.name, **COMMON, canHandleVariableCommunicationStepSize="true", canInterpolateInputs="true",
-                 maxOutputDerivativeOrder="1"), c_files),
-    }  # fmt: skip
-    digest = hashlib.sha256("\0".join(f"{k}\0{v}" for k, v in sorted(sources.items())).encode()).hexdigest()
-    description = model_description(mechanism, interfaces, CATEGORIES, starts, dependencies(mechanism), content=digest)
+    description = _description(mechanism, sources, starts)
     guid = re.search(rb'guid="([^"]+)"', description)
     assert guid is not None
-    sources["model.c"] = sources["model.c"].replace(GUID_PLACE, guid[1].decode())
+    sources["model.c"] = sources["model.c"].replace(GUID_PLACEHOLDER, guid[1].decode())
 
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
-    contents |= common_contents(mechanism, starts) | license_contents(
-        platforms, compiler, slave=False, mechanism=mechanism
-    )
+    contents |= common_contents(mechanism, starts)
+    contents |= license_contents(platforms, compiler, slave=False, mechanism=mechanism)
     runtime = {name: text for name, text in sources.items() if name != "model.c"}
     with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
         for platform in platforms:
@@ -78,3 +71,22 @@ def write_native_fmu(
             compile_sources((runtime, {"model.c": sources["model.c"]}), library, platform, compiler)
             contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
     write_archive(target, contents)
+
+
+def _c_files(sources: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in sources if name.endswith(".c"))
+
+
+def _description(mechanism: Mechanism, sources: Mapping[str, str], starts: Mapping[str, float]) -> bytes:
+    """Return modelDescription.xml of the FMU with these sources."""
+    smooth = not projects(mechanism)
+    model_exchange = dict(COMMON, completedIntegratorStepNotNeeded=str(smooth).lower())
+    co_simulation = dict(
+        COMMON, canHandleVariableCommunicationStepSize="true", canInterpolateInputs="true", maxOutputDerivativeOrder="1"
+    )
+    interfaces = {
+        element: Interface(dict(modelIdentifier=mechanism.name, **flags), _c_files(sources))
+        for element, flags in (("ModelExchange", model_exchange), ("CoSimulation", co_simulation))
+    }
+    digest = hashlib.sha256("\0".join(f"{k}\0{v}" for k, v in sorted(sources.items())).encode()).hexdigest()
+    return model_description(mechanism, interfaces, CATEGORIES, starts, dependencies(mechanism), content=digest)

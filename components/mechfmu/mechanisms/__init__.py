@@ -1,4 +1,7 @@
-"""The mechanisms. Each is a folder here with a module `model` that defines one Mechanism; the folder's name is its key."""
+"""The mechanisms.
+
+Each is a folder here with a module `model` that defines one Mechanism; the folder's name is its key.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..model.errors import ModelError, UserError, did_you_mean, explanation, place
+from ..model.errors import ModelError, UserError, describe_error, did_you_mean, source_location
 from ..model.mechanism import Mechanism, check_class
 
 
@@ -30,7 +33,9 @@ def find(key: str) -> type[Mechanism]:
     ]
     if len(found) != 1:
         listed = f"{len(found)} classes ({', '.join(c.__name__ for c in found)})" if found else "no class"
-        raise ModelError(f"{place(str(module.__file__), 1)}there is {listed} derived from Mechanism: one is needed")
+        raise ModelError(
+            f"{source_location(str(module.__file__), 1)}there is {listed} derived from Mechanism: one is needed"
+        )
     check_class(found[0], key)
     return found[0]
 
@@ -41,7 +46,7 @@ def _load(key: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except SyntaxError as error:
-        raise ModelError(f"{place(error.filename or key, error.lineno)}{explanation(error)}") from error
+        raise ModelError(f"{source_location(error.filename or key, error.lineno)}{describe_error(error)}") from error
     except UserError:
         raise
     except Exception as error:
@@ -49,7 +54,7 @@ def _load(key: str) -> ModuleType:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent in folders]
         if not frames:
             raise
-        raise ModelError(f"{place(frames[-1].filename, frames[-1].lineno)}{explanation(error)}") from error
+        raise ModelError(f"{source_location(frames[-1].filename, frames[-1].lineno)}{describe_error(error)}") from error
 
 
 def add_folder(folder: str | Path) -> str:

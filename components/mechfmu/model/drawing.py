@@ -1,7 +1,8 @@
-"""How a mechanism looks at one moment: lines, solids and arrows, in metres.
+"""The drawing of a mechanism at one time: lines, solids and arrows, in metres.
 
-Points have two components (a planar mechanism: x to the right, y up) or three (z up); one drawing keeps to one of the two. Every drawing of a
-mechanism has the same solids, arrows and moments in the same order, only elsewhere; lines may come and go.
+Points have two components (a planar mechanism: x to the right, y up) or three (z up), all points of one drawing the
+same number. All drawings of one mechanism have the same solids, arrows and moments in the same order, at different
+positions; their lines may differ.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Array = Any
 
 @dataclass(frozen=True)
 class Solid:
-    """A simple solid, its middle at `position`, its axes the columns of `rotation`. Only for drawings with three components.
+    """A simple solid, centred at `position`; the columns of `rotation` are its axes. Only for drawings in space.
 
     box          size: lengths along x, y, z
     cylinder     size: radius, length along z
@@ -44,7 +45,10 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment in N m of a motor or a load, as it acts on the body further out: a number, positive to the left, or in space a vector."""
+    """A moment in N m of a motor or a load, as it acts on the outer body.
+
+    In the plane a number, positive counter-clockwise; in space a vector.
+    """
 
     name: str
     at: Array
@@ -83,7 +87,7 @@ def from_strokes(strokes: Sequence[tuple[Array, Array]]) -> Drawing:
 
 
 def overlaid(drawings: Sequence[Drawing]) -> Drawing:
-    """Several mechanisms in one drawing. When one of them is in space, planar ones are left out: they do not say where their plane is."""
+    """Several mechanisms in one drawing. If one is in space, planar ones are omitted: their plane is unknown."""
     seen = [d for d in drawings if d]
     dimension = max((d.dimension for d in seen), default=2)
     seen = [d for d in seen if d.dimension == dimension]
@@ -100,13 +104,13 @@ def joined(lines: Sequence[Array], dimension: int) -> np.ndarray:
 
 
 def support(at: Array, size: float) -> list[Array]:
-    """A place where a planar mechanism is held: a short line, hatched on its lower side."""
+    """A support of a planar mechanism: a short line, hatched on its lower side."""
     x, y = at
     return _hatched(x - size, x + size, y, x + size * np.linspace(-0.7, 1.0, 6), 0.3 * size)
 
 
 def floor(x: float, y: float, reach: float) -> list[Array]:
-    """Level ground around x. It goes with x, its hatches stay where they are: a walker is seen to get on."""
+    """Level ground around x. It moves with x, but its hatches do not, so that a walker is seen to advance."""
     apart = reach / 8
     hatches = apart * np.arange(np.ceil((x - reach) / apart), (x + reach) / apart)
     return _hatched(x - reach, x + reach, y, hatches, 0.5 * apart)

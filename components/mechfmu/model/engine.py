@@ -1,4 +1,4 @@
-"""What evaluates the functions of a mechanism with numbers: the mechanism itself, or something faster made from it."""
+"""An engine evaluates the functions of a mechanism with numbers: the mechanism itself, or faster code made from it."""
 
 from __future__ import annotations
 

@@ -1,15 +1,16 @@
-"""What a mechanism is: options, one table of variables, and a handful of pure functions of flat NumPy arrays.
+"""The contract of a mechanism: options, a table of variables, and pure functions of flat NumPy arrays.
 
-    initial(p)               -> x, d         the start state, from the start parameters
-    rates(t, x, d, u, p)     -> dx/dt
-    outputs(t, x, d, u, p)   -> y
-    guards(t, x, d, u, p)    -> g            one number per name in `event_names`; the event is its zero crossing from above
-    jump(t, x, d, u, p, event) -> x, d       the state after the event of that name
-    project(x, d, p)         -> x            back onto the constraints
-    requirements(p)          -> r            every element must be positive; `requirement_texts` says why (a `Caution`: otherwise a warning)
+    initial(p)                  -> x, d     the start state, from the start parameters
+    rates(t, x, d, u, p)        -> dx/dt
+    outputs(t, x, d, u, p)      -> y
+    guards(t, x, d, u, p)       -> g        one number per event: the event is its zero crossing from + to -
+    jump(t, x, d, u, p, event)  -> x, d     the state after the event of that name
+    project(x, d, p)            -> x        back onto the constraints
+    requirements(p)             -> r        one number per text in `requirement_texts`: a number that is not positive is
+                                            an error with this text, or a warning if the text is a `Caution`
 
 The functions are called with numbers by one engine and with symbols by another, so they contain no `if` on a value (use
-`np.where`), no assignment into arrays, and no `math.` functions. They know neither engines nor packagers.
+`np.where`), no assignment into arrays, and no `math.` functions. They do not depend on engines or packagers.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .drawing import Drawing, from_strokes
-from .errors import Mistake, explained
+from .errors import Mistake, model_errors
 from .errors import UserError as UserError  # mechanisms take it from here
 from .errors import did_you_mean as did_you_mean
 from .units import in_unit, unit
 from .variables import Row, Scalar, Table
 
-TRUTH = {"true": 1, "false": 0}  # the words of a Boolean
+TRUTH = {"true": 1, "false": 0}  # values of a Boolean
 
 Array = Any  # a NumPy array, or the symbolic array that stands for one while an engine records the equations
 
@@ -56,53 +57,70 @@ class Option:
     max: int | None = None
 
     def read(self, value: Any) -> Any:
-        """`value` (perhaps text from a command line) as this option's type, or a UserError."""
-        kind = type(self.default)
+        """Return `value` (perhaps text from a command line) as this option's type; UserError if it is not allowed."""
         if self.choices:
             if value not in self.choices:
-                raise UserError(f"option {self.name}={value}: must be one of {', '.join(self.choices)}")
+                raise self._error(value, f"one of {', '.join(self.choices)}")
             return value
-        if kind is str:
+        if isinstance(self.default, str):
             return str(value)
+        number = self._number(value)
+        self._check_limits(value, number)
+        return number
+
+    def _number(self, value: Any) -> Any:
+        kind = type(self.default)
         if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
-            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}")
+            raise self._error(value, _NUMBER_KINDS[kind])
         try:
             number = kind(value)
         except (TypeError, ValueError):
-            raise UserError(f"option {self.name}={value}: must be {_KINDS[kind]}") from None
+            raise self._error(value, _NUMBER_KINDS[kind]) from None
         if not np.isfinite(number):
-            raise UserError(f"option {self.name}={value}: must be finite")
-        if self.min is not None and number < self.min:
-            raise UserError(f"option {self.name}={value}: must be at least {self.min}")
-        if self.max is not None and number > self.max:
-            raise UserError(f"option {self.name}={value}: must be at most {self.max}")
-        if self.above is not None and number <= self.above:
-            raise UserError(f"option {self.name}={value}: must be greater than {self.above:g}")
+            raise self._error(value, "finite")
         return number
+
+    def _check_limits(self, value: Any, number: Any) -> None:
+        if self.min is not None and number < self.min:
+            raise self._error(value, f"at least {self.min}")
+        if self.max is not None and number > self.max:
+            raise self._error(value, f"at most {self.max}")
+        if self.above is not None and number <= self.above:
+            raise self._error(value, f"greater than {self.above:g}")
+
+    def _error(self, value: Any, allowed: str) -> UserError:
+        return UserError(f"option {self.name}={value}: must be {allowed}")
 
 
 @dataclass(frozen=True)
 class Note:
-    """What the user is told when a guard falls; `stop`: the simulation cannot go on from there; `only_at_start`: told when initialization ends, not later."""
+    """The message of an event.
+
+    stop             the simulation cannot continue: an error; otherwise a warning
+    only_at_start    checked when initialization ends, not later
+    """
 
     text: str
     stop: bool = False
     only_at_start: bool = False
 
 
-_KINDS = {int: "a whole number", float: "a number"}
+_NUMBER_KINDS = {int: "a whole number", float: "a number"}
 
 SOLVER_ROWS = (
-    Row("rtol", "solver.relative_tolerance", "parameter", "relative tolerance of the internal solver; the experiment's tolerance overrides it",
+    Row("rtol", "solver.relative_tolerance", "parameter",
+        "relative tolerance of the internal solver; the experiment's tolerance overrides it",
         "1", start=1e-6, min=1e-13, max=1e-2),
-    Row("method", "solver.method", "parameter", "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
+    Row("method", "solver.method", "parameter",
+        "explicit: for smooth motion; implicit: for stiff mechanisms; automatic: explicit until stiffness shows",
         start=3, min=1, max=3, kind="Integer", items=("explicit", "implicit", "automatic")),
-    Row("max_step", "solver.max_step", "parameter", "largest internal step; 0 leaves it to the error control", "s", min=0.0),
+    Row("max_step", "solver.max_step", "parameter",
+        "largest internal step; 0 leaves it to the error control", "s", min=0.0),
 )  # fmt: skip
 
 
 class Mechanism(ABC):
-    """Base of all mechanisms. A subclass lives in a folder of its own under `mechanisms/` and is found there by its `key`."""
+    """Base of all mechanisms. A subclass has its own folder under `mechanisms/`, named like its `key`."""
 
     key: ClassVar[str]  # link_chain: the folder, and the name on the command line
     title: ClassVar[str]  # one line for lists and the FMU's description
@@ -128,7 +146,7 @@ class Mechanism(ABC):
 
     @cached_property
     def table(self) -> Table:
-        with explained(type(self)):
+        with model_errors(type(self)):
             rows = self.rows()
             if not isinstance(rows, (tuple, list)) or not all(isinstance(row, Row) for row in rows):
                 raise Mistake("rows must return a tuple of Row", self.rows)
@@ -139,10 +157,10 @@ class Mechanism(ABC):
 
     @cached_property
     def folder(self) -> Path:
-        """Where the mechanism's own files lie (about.html, icon.png)."""
+        """The folder of the mechanism's own files (about.html, icon.png)."""
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
-    # --- what a mechanism must define ---------------------------------------------------------------------------------
+    # --- required functions -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def rows(self) -> tuple[Row, ...]:
@@ -157,7 +175,7 @@ class Mechanism(ABC):
     @abstractmethod
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array: ...
 
-    # --- what a smooth, unconstrained mechanism need not define -------------------------------------------------------
+    # --- optional functions: events, constraints, requirements, drawing -----------------------------------------------
 
     event_names: tuple[str, ...] = ()  # one per guard, in their order: "touch_down[1]"
     event_notes: Mapping[str, Note] = {}  # by name
@@ -175,11 +193,11 @@ class Mechanism(ABC):
         return np.zeros(0)
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
-        """How to draw it in a plane: polylines (x, y) in metres from `value(name) -> number`. Empty: it cannot be drawn."""
+        """Return polylines (x, y) in metres, from `value(name) -> number`. Empty: there is no drawing."""
         return []
 
     def drawing(self, value: Any) -> Drawing:
-        """How to draw it with all there is to see: in space, with solids, with forces. Without it: the strokes."""
+        """Return the full drawing: in space, with solids and forces. The default is that of `strokes`."""
         strokes = self.strokes(value)
         for k, stroke in enumerate(strokes, start=1):
             if len(stroke) != 2 or np.shape(stroke[0]) != np.shape(stroke[1]) or np.ndim(stroke[0]) != 1:
@@ -191,17 +209,17 @@ class Mechanism(ABC):
     def start(
         self, values: Mapping[str, float | str] | None = None
     ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
+        """Return t, x, d, u, p at the start, with some parameters or inputs changed: `m.start({"gravity": 0})`."""
         u, p = self.table.defaults("input"), self.table.defaults("parameter")
         for scalar, number in self.settings(values or {}):
             (u if scalar.role == "input" else p)[scalar.index] = number
-        with explained(type(self)):
+        with model_errors(type(self)):
             self.check_parameters(p)
             x, d = self.initial(p)
         return 0.0, np.asarray(x, float), np.asarray(d, float), u, p
 
     def settings(self, values: Mapping[str, float | str]) -> list[tuple[Scalar, float]]:
-        """The parameters and inputs that `values` names, checked."""
+        """Return the parameters and inputs that `values` names with their numbers; UserError if one is not allowed."""
         found = []
         for name, value in values.items():
             scalar = self.table.by_name.get(name)
@@ -209,38 +227,25 @@ class Mechanism(ABC):
                 raise UserError(f"{self.name} has no variable {name}{did_you_mean(name, self.table.by_name)}")
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{name} cannot be set: only parameters and inputs can")
-            if value in scalar.row.items:
-                value = 1 + scalar.row.items.index(str(value))
-            try:
-                if scalar.row.kind == "Boolean":
-                    value = TRUTH.get(str(value).lower(), value)
-                number = in_unit(value, unit(scalar.unit)) if isinstance(value, str) else float(value)
-            except UserError as error:
-                raise UserError(f"{name} = {value}: {error}") from None
-            except (TypeError, ValueError):
-                allowed = (
-                    f"one of {', '.join(scalar.row.items)}"
-                    if scalar.row.items
-                    else "true or false"
-                    if scalar.row.kind == "Boolean"
-                    else "a number"
-                )
-                raise UserError(f"{name} = {value}: must be {allowed}") from None
+            number = _number(scalar, value)
             if complaint := scalar.violation(number):
                 raise UserError(complaint)
             found.append((scalar, number))
         return found
 
     def check_drawing(self, values: Mapping[str, float | str] | None = None) -> None:
-        """ModelError when the drawing at the start cannot be made, because of a misspelt name, say."""
+        """Raise ModelError if the drawing at the start cannot be made, for instance because of a misspelt name."""
         t, x, d, u, p = self.start(values)
         flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
         known = {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
-        with explained(type(self)):
+        with model_errors(type(self)):
             self.drawing(lambda name: look_up(known, name))
 
     def check_parameters(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
-        """UserError when a parameter is outside its limits or the parameters do not fit together; the cautions that are not met."""
+        """Raise UserError if a parameter is outside its limits or a requirement is not met.
+
+        Return the texts of the cautions that are not met.
+        """
         for scalar in self.table.of("parameter"):
             if complaint := scalar.violation(float(p[scalar.index])):
                 raise UserError(complaint)
@@ -252,26 +257,42 @@ class Mechanism(ABC):
         return unmet
 
 
+def _number(scalar: Scalar, value: float | str) -> float:
+    """Return a value as a number in the unit of its variable: 0.5, "30 deg", "true", or the name of an item."""
+    items, boolean = scalar.row.items, scalar.row.kind == "Boolean"
+    if value in items:
+        value = 1 + items.index(str(value))
+    try:
+        if boolean:
+            value = TRUTH.get(str(value).lower(), value)
+        return in_unit(value, unit(scalar.unit)) if isinstance(value, str) else float(value)
+    except UserError as error:
+        raise UserError(f"{scalar.name} = {value}: {error}") from None
+    except (TypeError, ValueError):
+        allowed = f"one of {', '.join(items)}" if items else "true or false" if boolean else "a number"
+        raise UserError(f"{scalar.name} = {value}: must be {allowed}") from None
+
+
 def look_up(values: Mapping[str, Any], name: str) -> Any:
-    """values[name] for a drawing; a Mistake when there is no such variable."""
+    """Return values[name] for a drawing; raise Mistake if there is no such variable."""
     if name not in values:
         raise Mistake(f"there is no variable {name}{did_you_mean(name, values)}")
     return values[name]
 
 
 def _brief(value: Any) -> str:
-    """The repr of an option; of a long text, such as a tree as JSON, its beginning and a number that differs where the texts differ."""
+    """The repr of an option, shortened to its beginning and a hash if it is long, such as a tree in JSON."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:30]}...' #{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def check_class(kind: type[Mechanism], key: str) -> None:
-    """ModelError when a class cannot be the mechanism of the folder `key`: functions, their arguments, key and title."""
-    with explained(kind):
-        where = _First(kind)
+    """Raise ModelError if a class lacks functions, arguments, key or title of the mechanism in the folder `key`."""
+    with model_errors(kind):
+        where = _FirstLine(kind)
         for name in sorted(kind.__abstractmethods__):
             own = [n for n, f in vars(kind).items() if callable(f)]
-            raise Mistake(f"class {kind.__name__} has no function {_called(name)}{did_you_mean(name, own)}", where)
+            raise Mistake(f"class {kind.__name__} has no function {_signature(name)}{did_you_mean(name, own)}", where)
         for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
             if not isinstance(getattr(kind, name, None), str):
                 raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)
@@ -279,16 +300,14 @@ def check_class(kind: type[Mechanism], key: str) -> None:
             raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
         for name, function in vars(kind).items():
             contract = getattr(Mechanism, name, None)
-            if (
-                inspect.isfunction(function)
-                and inspect.isfunction(contract)
-                and len(found := _arguments(function)) < len(_arguments(contract))
-            ):
-                raise Mistake(f"def {name}({', '.join(found)}): must be {_called(name)}", function)
+            if not (inspect.isfunction(function) and inspect.isfunction(contract)):
+                continue
+            if len(found := _arguments(function)) < len(_arguments(contract)):
+                raise Mistake(f"def {name}({', '.join(found)}): must be {_signature(name)}", function)
 
 
-class _First:
-    """Stands for the line in which a class begins."""
+class _FirstLine:
+    """Stands for the first line of a class, as the `function` of a Mistake."""
 
     def __init__(self, kind: type):
         self.__code__ = SimpleNamespace(
@@ -302,5 +321,5 @@ def _arguments(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
 
 
-def _called(name: str) -> str:
+def _signature(name: str) -> str:
     return f"{name}({', '.join(_arguments(getattr(Mechanism, name)))})"

@@ -1,8 +1,8 @@
-"""The one table of a mechanism's variables.
+"""The table of a mechanism's variables.
 
-A row stands for a scalar or for an array of like scalars: `Row("tau", "joint[{k}].torque", "input", size=3)` is u.tau in the
-equations and joint[1..3].torque in the FMU. Everything that needs to know the variables (engines, modelDescription,
-documentation, plots, error messages) reads this table; nothing else lists them.
+A row stands for a scalar or for an array of like scalars: `Row("tau", "joint[{k}].torque", "input", size=3)` is u.tau
+in the equations and joint[1..3].torque in the FMU. Engines, modelDescription, documentation, plots and error messages
+read this table; nothing else lists the variables.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Row:
     size         None: a scalar; otherwise the number of elements
     start        parameters and inputs only: the default, one for all or one per element
     min, max     inclusive limits; `above` is an exclusive lower limit
+    items        names of the values 1, 2, ... of an Integer (not an Enumeration, which some hosts cannot set)
     """
 
     symbol: str
@@ -51,20 +52,17 @@ class Row:
     above: float | None = None
     nominal: float | None = None
     kind: Kind = "Real"
-    items: tuple[
-        str, ...
-    ] = ()  # of a choice: an Integer, its value the number of the item from 1; not an Enumeration, which some hosts cannot set
+    items: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Mistake when the row says something impossible: here the traceback leads to the line in which the row is written."""
+        """Check the row here, where the traceback leads to the line in which it is written."""
         if self.role not in get_args(Role):
-            raise Mistake(
-                f"{self.symbol}: there is no role {self.role}{did_you_mean(self.role, get_args(Role))} (roles: parameter, input, state, discrete, output)"
-            )
+            hint = did_you_mean(self.role, get_args(Role))
+            roles = "parameter, input, state, discrete, output"
+            raise Mistake(f"{self.symbol}: there is no role {self.role}{hint} (roles: {roles})")
         if self.kind not in get_args(Kind):
-            raise Mistake(
-                f"{self.symbol}: there is no kind {self.kind}{did_you_mean(self.kind, get_args(Kind))} (kinds: {', '.join(get_args(Kind))})"
-            )
+            hint = did_you_mean(self.kind, get_args(Kind))
+            raise Mistake(f"{self.symbol}: there is no kind {self.kind}{hint} (kinds: {', '.join(get_args(Kind))})")
         if not self.unit and self.kind == "Real":
             raise Mistake(f"{self.symbol}: {self._missing()}")
         try:
@@ -74,9 +72,8 @@ class Row:
         except UserError as error:
             raise Mistake(f"{self.symbol}: {error}") from None
         except TypeError:
-            raise Mistake(
-                f"{self.symbol}: start = {self.start!r}: must be a number, or a number for each element"
-            ) from None
+            allowed = "a number, or a number for each element"
+            raise Mistake(f"{self.symbol}: start = {self.start!r}: must be {allowed}") from None
 
     def _missing(self) -> str:
         with suppress(UserError):
@@ -123,7 +120,7 @@ class Scalar:
         return self.row.unit
 
     def violation(self, value: float) -> str | None:
-        """Why `value` cannot be taken, or None."""
+        """Return why `value` is not allowed, or None."""
         row = self.row
         unit = "" if row.unit == "1" else f" {row.unit}"
         if not math.isfinite(value):
@@ -140,20 +137,19 @@ class Scalar:
 
 
 class MissingPart(Mistake, AttributeError):
-    """A symbol that the table does not have."""
+    """A symbol that is not in the table."""
 
 
 class Parts(SimpleNamespace):
     """Parts of a flat vector by their symbols."""
 
     def __getattr__(self, symbol: str) -> Any:
-        raise MissingPart(
-            f"there is no {symbol} in this part of the table{did_you_mean(symbol, vars(self))} (it has: {', '.join(vars(self)) or 'nothing'})"
-        )
+        hint, symbols = did_you_mean(symbol, vars(self)), ", ".join(vars(self)) or "nothing"
+        raise MissingPart(f"there is no {symbol} in this part of the table{hint} (it has: {symbols})")
 
 
 class Layout:
-    """How the rows of one role lie in a flat vector: call it to name the parts, `pack` to put them together."""
+    """The positions of the rows of one role in a flat vector: call it to name the parts, `pack` to join them."""
 
     def __init__(self, rows: Sequence[Row]):
         self.rows = tuple(rows)
@@ -167,7 +163,7 @@ class Layout:
         self.size = position
 
     def __call__(self, flat: Any) -> Parts:
-        """The flat vector under the names of the table: scalars as scalars, arrays as slices."""
+        """Return the parts of a flat vector by their symbols: scalars as scalars, arrays as slices."""
         return Parts(
             **{
                 symbol: flat[where.start] if row.size is None else flat[where]
@@ -176,16 +172,14 @@ class Layout:
         )
 
     def pack(self, **values: Any) -> Any:
-        """The flat vector made of its named parts; every part must be given."""
+        """Return the flat vector of its named parts; every part must be given."""
+        takes = f"(it takes: {', '.join(self._parts)})"
         for symbol in values:
             if symbol not in self._parts:
-                raise Mistake(
-                    f"pack: there is no {symbol} in this part of the table{did_you_mean(symbol, self._parts)} (it takes: {', '.join(self._parts)})"
-                )
+                hint = did_you_mean(symbol, self._parts)
+                raise Mistake(f"pack: there is no {symbol} in this part of the table{hint} {takes}")
         if missing := [symbol for symbol in self._parts if symbol not in values]:
-            raise Mistake(
-                f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (it takes: {', '.join(self._parts)})"
-            )
+            raise Mistake(f"pack: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing {takes}")
         for symbol, value in values.items():
             count = self._parts[symbol][0].count
             if not isinstance(value, (list, tuple)) and np.size(value) != count:
@@ -214,15 +208,14 @@ class Table:
         self.y = Layout([r for r in rows if r.role == "output"])
         names = [s.name for s in self.scalars]
         if len(set(names)) != len(names):
-            raise Mistake(
-                f"two variables have the name {next(n for n in names if names.count(n) > 1)}: names must differ"
-            )
+            twice = next(name for name in names if names.count(name) > 1)
+            raise Mistake(f"two variables have the name {twice}: names must differ")
 
     @cached_property
     def scalars(self) -> tuple[Scalar, ...]:
         """Every scalar in the order of the FMU: its position is its value reference.
 
-        Parameters, inputs, then states and outputs as they stand in the table, then the derivatives of the states.
+        Parameters, inputs, then states and outputs in the order of the table, then the derivatives of the states.
         """
         ranks = {"parameter": 0, "input": 1}
         rows = sorted(self.rows, key=lambda r: ranks.get(r.role, 2))  # sorted() is stable
@@ -234,14 +227,8 @@ class Table:
         return tuple(s for row in (*rows, *derivatives) for s in self._expand(row))
 
     def _expand(self, row: Row) -> Iterator[Scalar]:
-        layouts = {
-            "parameter": self.p,
-            "input": self.u,
-            "state": self.x,
-            "discrete": self.d,
-            "output": self.y,
-            "derivative": self.x,
-        }
+        layouts: dict[Role, Layout] = {"parameter": self.p, "input": self.u, "state": self.x, "derivative": self.x}
+        layouts |= {"discrete": self.d, "output": self.y}
         first = layouts[row.role].part(row.symbol.removeprefix("der_")).start
         for i, (name, start) in enumerate(zip(row.names(), row.starts(), strict=True)):
             yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, start)

@@ -1,7 +1,8 @@
-"""The forces in the joints of a tree that make it move with given accelerations: outwards the motion, inwards the wrenches.
+"""Inverse dynamics of a tree: the joint forces for given accelerations; outwards the motion, inwards the wrenches.
 
-Frames, motions and conventions are those of separate_bodies.py, whose equations (1)-(4) and (6) are used here with known accelerations. The
-reaction on frame k is the inertial wrench of its body, less the load on it, plus the reactions on the frames behind it:
+Frames, motions and conventions are those of separate_bodies.py, whose equations (1)-(4) and (6) are used here with
+known accelerations. The reaction on frame k is the inertial wrench of its body, less the load on it, plus the
+reactions on the frames behind it:
 
     R_k = M_k a_k - Q_k + sum of R over the children,     tau_k = S_k^T R_k
 """
@@ -13,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .separate_bodies import BASE, Bodies, Frame, cross
+from .frames import BASE, Bodies, Frame
+from .rotations import cross
 
 Array = Any
 
@@ -29,26 +31,14 @@ def inverse_dynamics(
     alpha_0: Array,
     omega_0: Array,
 ) -> Array:
-    """tau, in the order of the rates. a_0 includes the weight, rdd_0 - g."""
+    """Return tau in the order of the rates. a_0 includes the weight, rdd_0 - g."""
     motion: list[tuple[Array, Array, Array]] = []  # omega, a, alpha of each frame
     wrench: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
         w, a, alpha = (omega_0, a_0, alpha_0) if frame.parent == BASE else motion[frame.parent]
         a = a + cross(alpha, frame.r) + cross(w, cross(w, frame.r))
         w, a, alpha = frame.R0.T @ w, frame.R0.T @ a, frame.R0.T @ alpha
-        e = np.eye(3)[frame.axis]
-        if frame.motion == "turn":
-            spin, R = e * v[frame.v], frame.rotation(q)
-            alpha = alpha + e * vdot[frame.v] + cross(w, spin)
-            w, a, alpha = R.T @ (w + spin), R.T @ a, R.T @ alpha
-        elif frame.motion == "slide":
-            offset, speed = e * q[frame.q], e * v[frame.v]
-            a = a + e * vdot[frame.v] + cross(alpha, offset) + 2 * cross(w, speed) + cross(w, cross(w, offset))
-        elif frame.motion == "ball":
-            spin, R = v[frame.v : frame.v + 3], frame.rotation(q)
-            w = R.T @ w
-            a, alpha = R.T @ a, R.T @ alpha + vdot[frame.v : frame.v + 3] + cross(w, spin)
-            w = w + spin
+        w, a, alpha = frame.elementary.accelerate(frame.rotation(q), q, v, vdot, w, a, alpha)
         motion.append((w, a, alpha))
         F, N = _inertial(bodies, frame, w, a, alpha)
         load_F, load_N = loads.get(k, (np.zeros(3), np.zeros(3)))
@@ -58,19 +48,10 @@ def inverse_dynamics(
     for k in reversed(range(len(frames))):
         frame = frames[k]
         F, N = wrench[k]
-        if frame.motion == "turn":
-            tau[frame.v] = N[frame.axis]
-        elif frame.motion == "slide":
-            tau[frame.v] = F[frame.axis]
-        elif frame.motion == "ball":
-            tau |= {frame.v + i: N[i] for i in range(3)}
+        tau |= frame.elementary.project(F, N)
         if frame.parent == BASE:
             continue
-        if frame.motion in ("turn", "ball"):
-            R = frame.rotation(q)
-            F, N = R @ F, R @ N
-        elif frame.motion == "slide":
-            N = N + cross(np.eye(3)[frame.axis] * q[frame.q], F)
+        F, N = frame.elementary.wrench_to_placement(frame.rotation(q), q, F, N)
         F, N = frame.R0 @ F, frame.R0 @ N
         before_F, before_N = wrench[frame.parent]
         wrench[frame.parent] = (before_F + F, before_N + N + cross(frame.r, F))

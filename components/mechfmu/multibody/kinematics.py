@@ -1,4 +1,4 @@
-"""Where the frames of a tree are and how they move, in world axes: the outward recursion of positions and velocities."""
+"""Positions and velocities of the frames of a tree in world axes, by an outward recursion."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .rotations import quaternion_of, quaternion_product
-from .separate_bodies import BASE, Frame, cross
+from .frames import BASE, Frame
+from .rotations import cross, quaternion_of, quaternion_product
 
 Array = Any
 
 
 @dataclass(frozen=True)
 class Pose:
-    """A frame in the world: rotation A (frame to world components), unit quaternion e, origin r, its velocity v, angular velocity w."""
+    """A frame in the world."""
 
-    A: Array
-    e: Array
-    r: Array
-    v: Array
-    w: Array
+    A: Array  # rotation, frame components to world components
+    e: Array  # the same as a unit quaternion
+    r: Array  # origin
+    v: Array  # its velocity
+    w: Array  # angular velocity
 
     def point(self, offset: Array) -> tuple[Array, Array]:
         """Position and velocity of a point fixed in the frame at `offset`."""
@@ -31,24 +29,11 @@ class Pose:
 
 
 def poses(frames: Sequence[Frame], q: Array, v: Array, base: Pose) -> list[Pose]:
-    """The pose of every frame."""
+    """Return the pose of every frame."""
     found: list[Pose] = []
     for frame in frames:
         before = base if frame.parent == BASE else found[frame.parent]
         r, velocity = before.point(frame.r)
-        A, e, w = before.A @ frame.R0, quaternion_product(before.e, quaternion_of(frame.R0)), before.w
-        axis = np.eye(3)[frame.axis]
-        if frame.motion == "turn":
-            half = 0.5 * q[frame.q]
-            w = w + A @ (axis * v[frame.v])
-            A = A @ frame.rotation(q)
-            e = quaternion_product(e, np.concatenate([np.reshape(np.cos(half), (1,)), axis * np.sin(half)]))
-        elif frame.motion == "slide":
-            arm = A @ (axis * q[frame.q])
-            r, velocity = r + arm, velocity + cross(w, arm) + A @ (axis * v[frame.v])
-        elif frame.motion == "ball":
-            A = A @ frame.rotation(q)
-            e = quaternion_product(e, q[frame.q : frame.q + 4])
-            w = w + A @ v[frame.v : frame.v + 3]
-        found.append(Pose(A, e, r, velocity, w))
+        A, e = before.A @ frame.R0, quaternion_product(before.e, quaternion_of(frame.R0))
+        found.append(Pose(*frame.elementary.displace(q, v, A, e, r, velocity, before.w)))
     return found

@@ -1,8 +1,8 @@
-"""Whether every motion of a tree has inertia against it: without, its acceleration is not determined by the forces.
+"""Check that every motion of a tree has inertia: otherwise the forces do not determine its acceleration.
 
-The inward sweep of separate_bodies.py with numbers alone and plain 6 x 6 matrices (linear part first, about the origin of the frame): M, what a
-motion feels of everything behind it with the outer motions eliminated, and C, the same with them locked. A motion S is singular when
-U = S^T M S is nothing but rounding beside C.
+The inward sweep of separate_bodies.py with numbers only and plain 6 x 6 matrices (linear part first, about the origin
+of the frame): M, the inertia of everything outboard with the outer motions eliminated, and C, the same with them
+locked. A motion S is singular if U = S^T M S is only rounding compared with C.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .frames import BASE, Frame
 from .rotations import tilde
-from .separate_bodies import BASE, Frame
 
-ROUNDING = 1e-12  # of U beside C; a singular motion shows 1e-16, real robots 1e-6 and more
-POSITIONS = 2  # looked at: a position at random is singular only when nearly all are
+ROUNDING = 1e-12  # of U relative to C; a singular motion has 1e-16, real robots 1e-6 and more
+POSITIONS = 2  # checked: a random position is singular only if nearly all are
 
 
 def singular_frame(frames: Sequence[Frame], inertias: Sequence[np.ndarray]) -> int | None:
-    """The frame whose motion has no inertia against it wherever the tree is; None: there is no such frame. inertias: 6 x 6, by body."""
+    """Return the frame whose motion has no inertia in any position of the tree, or None.
+
+    inertias: 6 x 6, by body.
+    """
     random = np.random.default_rng(1)
-    with np.errstate(all="ignore"):  # masses of 1e-320 kg: what overflows is taken for singular
+    with np.errstate(all="ignore"):  # masses of 1e-320 kg: an overflow counts as singular
         for _ in range(POSITIONS):
             found = _singular_at(frames, inertias, _position(frames, random))
             if found is None:

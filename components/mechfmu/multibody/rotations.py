@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-LENGTH_TIME = 0.05  # s: long beside the steps of a solver, short beside the time in which errors add up
+LENGTH_TIME = 0.05  # s; long compared with the steps of a solver, short compared with the time in which errors add up
 
 Array = Any
 
 AXES = {"x": 0, "y": 1, "z": 2}
-SHORTEST = 1e-6  # a shorter quaternion is taken for zero
+SHORTEST = 1e-6  # a shorter quaternion counts as zero
 
 
 def others(axis: int) -> tuple[int, int]:
@@ -46,9 +46,14 @@ def quaternion_rate(e: Array, omega: Array) -> Array:
     return 0.5 * np.stack([-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a])
 
 
-def towards_unit_length(e: Array) -> Array:
-    """A rate that brings a quaternion back to unit length with the time constant LENGTH_TIME and vanishes on it: (1 - e.e) e / 2 T."""
+def normalising_rate(e: Array) -> Array:
+    """A rate that brings a quaternion back to unit length, where it vanishes: (1 - e.e) e / 2 T, T = LENGTH_TIME."""
     return (1.0 - np.sum(e * e)) / (2.0 * LENGTH_TIME) * e
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The cross product a x b."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def tilde(a: Array) -> Array:
@@ -70,7 +75,7 @@ def quaternion_product(a: Array, b: Array) -> Array:
 
 
 def unit_quaternion(e: Array) -> Array:
-    """The quaternion with length one; (1, 0, 0, 0) for zero, which is what a host leaves in an input it does not set."""
+    """The quaternion with length one; (1, 0, 0, 0) for zero, the value of an input that is not set."""
     square = np.sum(e * e)
     none = square < SHORTEST**2
     return np.where(none, np.array([1.0, 0.0, 0.0, 0.0]), e) / np.sqrt(np.where(none, 1.0, square))
@@ -78,25 +83,23 @@ def unit_quaternion(e: Array) -> Array:
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:
     """The unit quaternion, w >= 0, of a rotation matrix of numbers (constant placements; not for symbols)."""
-    K = (
-        np.array(
-            [
-                [R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
-                [R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
-                [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1], R[1, 0] - R[0, 1]],
-                [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], R[0, 0] + R[1, 1] + R[2, 2]],
-            ]
-        )
-        / 3.0
-    )
-    vector = np.linalg.eigh(K)[1][:, -1]
+    K = [
+        [R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
+        [R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
+        [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1], R[1, 0] - R[0, 1]],
+        [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], R[0, 0] + R[1, 1] + R[2, 2]],
+    ]
+    vector = np.linalg.eigh(np.array(K) / 3.0)[1][:, -1]
     e = vector[[3, 0, 1, 2]]
     e = np.where(np.abs(e - np.round(e)) < 1e-14, np.round(e), e) + 0.0
     return e if e[0] > 0 or (e[0] == 0 and next(x for x in e if x) > 0) else -e
 
 
 def zxz_angles(R: Array) -> Array:
-    """The Euler angles of a rotation R = Rz(a) Rx(b) Rz(c), b in [0, pi]; where only a + c or a - c is determined (sin b = 0), c is zero."""
+    """The Euler angles of a rotation R = Rz(a) Rx(b) Rz(c), b in [0, pi].
+
+    Where sin b = 0, only a + c or a - c is determined, and c is zero.
+    """
     s2 = R[0, 2] ** 2 + R[1, 2] ** 2
     singular = s2 < 1e-24  # the angles are constant around there, so that they have derivatives
     sin = np.where(singular, 0.0, np.sqrt(np.where(singular, 1.0, s2)))

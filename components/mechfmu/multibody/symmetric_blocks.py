@@ -1,6 +1,7 @@
-"""3 x 3 blocks with their symmetry and their zeros kept: what is known to be equal is computed once, what is known to be zero not at all.
+"""3 x 3 blocks that keep their symmetry and their zeros.
 
-Blocks are lists of rows. In a symmetric block the entries [i][j] and [j][i] are the same object.
+What is known to be equal is computed once, what is known to be zero not at all. Blocks are lists of rows. In a
+symmetric block the entries [i][j] and [j][i] are the same object.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """A tree of bodies and joints: plain data, checked, and its translation into frames and elementary motions.
 
-A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the frame of its parent
-body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical joints move about or along `axis`, the other
-kinds about and along the coordinate axes of the joint.
+A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the
+frame of its parent body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical
+joints move about or along `axis`, the other kinds about and along the coordinate axes of the joint.
 
-    kind            motions                                      coordinates                    rates
-    fixed           -                                            -                              -
-    revolute        turn about the axis                          angle                          its derivative
-    prismatic       slide along the axis                         length                         its derivative
-    cylindrical     slide along the axis, turn about it          length, angle                  derivatives
-    universal       turns about x, y                             two angles                     derivatives
-    planar          slides along x, y, turn about z              two lengths, angle             derivatives
-    euler_zxz, cardan_xyz, cardan_zyx                            three angles                   derivatives
-    spherical       ball                                         quaternion (w, x, y, z)        angular velocity, child axes
-    free            slides along x, y, z, ball                   three lengths, quaternion      derivatives, angular velocity
+    kind            motions                                coordinates                  rates
+    fixed           -                                      -                            -
+    revolute        turn about the axis                    angle                        its derivative
+    prismatic       slide along the axis                   length                       its derivative
+    cylindrical     slide along the axis, turn about it    length, angle                derivatives
+    universal       turns about x, y                       two angles                   derivatives
+    planar          slides along x, y, turn about z        two lengths, angle           derivatives
+    euler_zxz, cardan_xyz, cardan_zyx                      three angles                 derivatives
+    spherical       ball                                   quaternion (w, x, y, z)      angular velocity, child axes
+    free            slides along x, y, z, ball             three lengths, quaternion    derivatives, angular velocity
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .elementary_motions import KINDS
+from .frames import BASE, Frame, MotionKind
 from .mobility import inertia_matrix, singular_frame
-from .separate_bodies import BASE, Frame
 
-MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
+MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
     "fixed": (("fixed", 2),),
     "revolute": (("turn", None),),
     "prismatic": (("slide", None),),
@@ -44,27 +45,31 @@ MOTIONS: dict[str, tuple[tuple[str, int | None], ...]] = {  # (motion, axis); No
 }
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
+NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 class TreeError(ValueError):
-    """A tree that cannot be; the message names the element."""
+    """An impossible tree; the message names the element."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """mass [kg]; com [m] in the body's frame; inertia [kg m2] about the mass centre in the body's axes: xx, yy, zz, xy, xz, yz."""
+    """A rigid body. Its frame is the moving frame of its joint."""
 
     name: str
-    mass: float = 0.0
-    com: tuple[float, ...] = (0.0, 0.0, 0.0)
-    inertia: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    mass: float = 0.0  # kg
+    com: tuple[float, ...] = (0.0, 0.0, 0.0)  # m, mass centre in the body's frame
+    inertia: tuple[float, ...] = (0.0,) * 6  # kg m2, about the mass centre in the body's axes: xx, yy, zz, xy, xz, yz
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Carries the body `child`. Stiffness, damping and friction act on every rate of the joint alike; limits on its one coordinate."""
+    """Carries the body `child`.
+
+    Stiffness, damping and friction act on every rate of the joint alike; limits on its one coordinate.
+    """
 
     name: str
     kind: str
@@ -84,16 +89,19 @@ class Joint:
 
     @property
     def coordinates(self) -> int:
-        return sum({"fixed": 0, "ball": 4}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+        return sum(KINDS[motion].coordinates for motion, _ in MOTIONS[self.kind])
 
     @property
     def rates(self) -> int:
-        return sum({"fixed": 0, "ball": 3}.get(motion, 1) for motion, _ in MOTIONS[self.kind])
+        return sum(KINDS[motion].rates for motion, _ in MOTIONS[self.kind])
 
 
 @dataclass(frozen=True)
 class BodyShape:
-    """What is seen of a body: no business of dynamics. kind and size as in model/drawing.py; position and rotation in the body's frame."""
+    """A shape for the drawing of a body; it has no effect on the dynamics.
+
+    kind and size as in model/drawing.py; position and rotation in the body's frame.
+    """
 
     body: str  # empty: the base
     kind: Literal["box", "cylinder", "sphere"]
@@ -112,13 +120,14 @@ class BodyTree:
     shapes: tuple[BodyShape, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Tree {self.name}: {len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom, {len(self.shapes)} shapes>"
+        counts = f"{len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom"
+        return f"<Tree {self.name}: {counts}, {len(self.shapes)} shapes>"
 
     def to_json(self) -> str:
         fields = asdict(self)
-        return json.dumps(
-            fields if self.shapes else {k: v for k, v in fields.items() if k != "shapes"}, separators=(",", ":")
-        )
+        if not self.shapes:
+            del fields["shapes"]
+        return json.dumps(fields, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> BodyTree:
@@ -127,16 +136,11 @@ class BodyTree:
         def made(cls: Any, fields: dict[str, Any]) -> Any:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
-        shapes = tuple(made(BodyShape, s) for s in data.get("shapes", ()))
-        return BodyTree(
-            data["name"],
-            tuple(made(Body, b) for b in data["bodies"]),
-            tuple(made(Joint, j) for j in data["joints"]),
-            shapes,
-        )
+        bodies, joints = (tuple(made(cls, x) for x in data[key]) for cls, key in ((Body, "bodies"), (Joint, "joints")))
+        return BodyTree(data["name"], bodies, joints, tuple(made(BodyShape, s) for s in data.get("shapes", ())))
 
     def check(self) -> None:
-        """ModelError unless the tree is one, and physical."""
+        """TreeError unless the bodies and joints form a tree and are physically possible."""
         if not self.bodies:
             raise TreeError("there is no body")
         for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
@@ -145,9 +149,7 @@ class BodyTree:
                 raise TreeError(f"{what} {name}: there are two of this name")
             for name in names:
                 if not NAME.fullmatch(name):
-                    raise TreeError(
-                        f"{what} {name!r}: a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
-                    )
+                    raise TreeError(f"{what} {name!r}: {NAME_RULE}")
         if [j.child for j in self.joints] != [b.name for b in self.bodies]:
             raise TreeError("every body must hang by one joint, in the same order")
         known = {""}
@@ -183,21 +185,18 @@ class BodyTree:
         inertias = []
         for body, W in zip(self.bodies, turns, strict=True):
             xx, yy, zz, xy, xz, yz = body.inertia
-            inertias.append(
-                inertia_matrix(
-                    body.mass, W.T @ np.array(body.com), W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W
-                )
-            )
+            J = W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W
+            inertias.append(inertia_matrix(body.mass, W.T @ np.array(body.com), J))
         frame = singular_frame(frames, inertias)
         if frame is not None:
             joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
             raise TreeError(
-                f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on the joint's axis "
-                f"and no inertia about it, or another joint does the same with no inertia between them"
+                f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on "
+                "the joint's axis and no inertia about it, or another joint does the same with no inertia between them"
             )
 
     def frames(self) -> tuple[list[Frame], list[int], list[np.ndarray]]:
-        """Frames and motions; the frame of each body; and for each body the rotation W from that frame's axes to the body's own axes.
+        """Frames and motions; the frame of each body; the rotation W from that frame's axes to the body's own axes.
 
         A joint about a skew axis turns about z of a frame of its own, so that all motions are about coordinate axes.
         """
@@ -206,30 +205,19 @@ class BodyTree:
         turn: dict[str, np.ndarray] = {"": np.eye(3)}
         q = v = 0
         for i, joint in enumerate(self.joints):
-            W, own_axis = (
-                _aligned(np.array(joint.axis)) if any(a is None for _, a in MOTIONS[joint.kind]) else (np.eye(3), 2)
-            )
+            motions = MOTIONS[joint.kind]
+            has_axis = any(axis is None for _, axis in motions)
+            W, own_axis = _aligned(np.array(joint.axis)) if has_axis else (np.eye(3), 2)
             outer = turn[joint.parent]
             placement = outer.T @ np.reshape(joint.rotation, (3, 3)) @ W, outer.T @ np.array(joint.position)
             parent = at[joint.parent]
-            motions = MOTIONS[joint.kind]
             for number, (motion, axis) in enumerate(motions):
                 R0, r = placement if number == 0 else (np.eye(3), np.zeros(3))
-                last = number == len(motions) - 1
-                frames.append(
-                    Frame(
-                        parent,
-                        _clean(R0),
-                        _clean(r),
-                        motion,  # type: ignore[arg-type]
-                        own_axis if axis is None else axis,
-                        q,
-                        v,
-                        i if last else None,
-                    )
-                )
+                along = own_axis if axis is None else axis
+                body = i if number == len(motions) - 1 else None
+                frames.append(Frame(parent, _clean(R0), _clean(r), motion, along, q, v, body))
                 parent = len(frames) - 1
-                q += {"fixed": 0, "ball": 4}.get(motion, 1)
+                q += KINDS[motion].coordinates
                 v += frames[-1].rates
             at[joint.child], turn[joint.child] = parent, W
         return frames, [at[b.name] for b in self.bodies], [turn[b.name] for b in self.bodies]
@@ -258,22 +246,14 @@ def _check_joint(joint: Joint) -> None:
     _check_lengths(
         f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3)
     )
-    numbers = [
-        *joint.position,
-        *joint.rotation,
-        *joint.axis,
-        joint.stiffness,
-        joint.rest,
-        joint.damping,
-        joint.friction,
-        joint.friction_speed,
-    ]
-    numbers += [x for x in (joint.lower, joint.upper, joint.effort) if x is not None]
+    numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping]
+    optional = (joint.friction, joint.friction_speed, joint.lower, joint.upper, joint.effort)
+    numbers += [x for x in optional if x is not None]
     if not np.all(np.isfinite(numbers)):
         raise TreeError(f"joint {joint.name}: a number is not finite")
     R = np.reshape(joint.rotation, (3, 3))
     if not np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) or np.linalg.det(R) < 0:
-        raise TreeError(f"joint {joint.name}: its rotation is no rotation matrix")
+        raise TreeError(f"joint {joint.name}: its rotation is not a rotation matrix")
     if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
         raise TreeError(f"joint {joint.name}: its axis is zero")
     for name in ("stiffness", "damping", "friction"):
@@ -298,25 +278,24 @@ def _check_body(body: Body) -> None:
         return
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
+    moments = f"(principal moments {', '.join(f'{p:g}' for p in principal)})"
     if principal[0] < -slack:
-        raise TreeError(
-            f"body {body.name}: its inertia is not positive (principal moments {', '.join(f'{p:g}' for p in principal)})"
-        )
+        raise TreeError(f"body {body.name}: its inertia is not positive {moments}")
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
-        raise TreeError(
-            f"body {body.name}: its inertia breaks the triangle inequality (principal moments {', '.join(f'{p:g}' for p in principal)})"
-        )
+        raise TreeError(f"body {body.name}: its inertia breaks the triangle inequality {moments}")
 
 
 def _check_shape(shape: BodyShape, bodies: set[str]) -> None:
     if shape.body not in bodies or shape.kind not in SIZES:
-        raise TreeError(
-            f"a shape of body {shape.body}: there is no such body, or its kind is none of {', '.join(SIZES)}"
-        )
+        kinds = ", ".join(SIZES)
+        raise TreeError(f"a shape of body {shape.body}: there is no such body, or its kind is none of {kinds}")
     what = f"body {shape.body}: a {shape.kind}"
-    _check_lengths(
-        what, size=(shape.size, SIZES[shape.kind]), position=(shape.position, 3), rotation=(shape.rotation, 9)
-    )
+    lengths = {
+        "size": (shape.size, SIZES[shape.kind]),
+        "position": (shape.position, 3),
+        "rotation": (shape.rotation, 9),
+    }
+    _check_lengths(what, **lengths)
     if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
         raise TreeError(f"{what}: its numbers must be finite, its size not negative")
 

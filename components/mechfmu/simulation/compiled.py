@@ -1,7 +1,7 @@
-"""The c engine: a mechanism compiled to machine code for this computer, once, kept in a cache and loaded with ctypes.
+"""The c engine: a mechanism compiled for this computer, kept in a cache and loaded with ctypes.
 
-`CEngine` offers the functions of the contract; `CompiledInstance` is the whole runtime of the native FMU, solver included, behind the same
-methods as `Instance`.
+`CEngine` has the functions of the contract; `CompiledInstance` is the complete runtime of the native FMU, solver
+included, with the methods of `Instance`.
 """
 
 from __future__ import annotations
@@ -65,10 +65,9 @@ class CEngine:
         table = mechanism.table
         self._library.engine_work.restype = ctypes.c_size_t
         self._work = np.zeros(self._library.engine_work() + 1)
-        self._point = {name: np.zeros(size + 1) for name, size in
-                       {"t": 1, "x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size}.items()}  # fmt: skip
-        self._sizes = {"x": table.x.size, "d": table.d.size, "u": table.u.size, "p": table.p.size, "y": table.y.size,
-                       "g": len(mechanism.event_names), "r": len(mechanism.requirement_texts)}  # fmt: skip
+        vectors = {vector: getattr(table, vector).size for vector in "xdupy"}
+        self._sizes = {**vectors, "g": len(mechanism.event_names), "r": len(mechanism.requirement_texts)}
+        self._point = {"t": np.zeros(2), **{vector: np.zeros(vectors[vector] + 1) for vector in "xdup"}}
         self._events = {event: k for k, event in enumerate(mechanism.event_names)}
         self._pointers = [_pointer(a) for a in self._point.values()]
         self._last = _pointer(self._work)
@@ -109,21 +108,18 @@ class CEngine:
         self, t: Any, x: Any, d: Any, u: Any, p: Any, t_dot: float, x_dot: Any, u_dot: Any, p_dot: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         """Derivative of (rates, outputs) along the direction (t_dot, x_dot, u_dot, p_dot)."""
-        seeds = [
-            np.ascontiguousarray(np.append(s, 0.0), dtype=float)
-            for s in (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)
-        ]
+        direction = (t_dot, x_dot, np.zeros(self._sizes["d"]), u_dot, p_dot)
+        seeds = [np.ascontiguousarray(np.append(s, 0.0), dtype=float) for s in direction]
         for key, value in zip("txdup", (t, x, d, u, p), strict=True):
             array = self._point[key]
             array[: array.size - 1] = value
         dx, y = np.zeros(self._sizes["x"] + 1), np.zeros(self._sizes["y"] + 1)
-        self._library.engine_tangent(
-            *self._pointers, *(_pointer(s) for s in seeds), _pointer(dx), _pointer(y), self._last
-        )
+        results = _pointer(dx), _pointer(y)
+        self._library.engine_tangent(*self._pointers, *(_pointer(s) for s in seeds), *results, self._last)
         return dx[:-1], y[:-1]
 
 
-# --- the whole runtime ------------------------------------------------------------------------------------------------
+# --- the complete runtime ---------------------------------------------------------------------------------------------
 
 _LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
@@ -139,7 +135,7 @@ class _Callbacks(ctypes.Structure):
 
 
 class CompiledInstance:
-    """A mechanism being simulated by the native runtime: set, initialize, step, get, as Instance does."""
+    """A mechanism simulated by the native runtime: set, initialize, step, get, as Instance."""
 
     def __init__(self, mechanism: Mechanism, start: Mapping[str, float | str] | None = None):
         self.mechanism, self.table = mechanism, mechanism.table
@@ -148,9 +144,8 @@ class CompiledInstance:
         self._fmi.fmi2DoStep.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
         self._message = ""
         self._callbacks = _Callbacks(logger=_LOGGER(self._log))  # kept alive as long as the instance
-        component = self._fmi.fmi2Instantiate(
-            mechanism.key.encode(), 1, GUID.encode(), None, ctypes.byref(self._callbacks), 0, 1
-        )
+        names = mechanism.key.encode(), 1, GUID.encode(), None  # 1: Co-Simulation
+        component = self._fmi.fmi2Instantiate(*names, ctypes.byref(self._callbacks), 0, 1)
         if not component:
             raise UserError(self._message)
         self._component = ctypes.c_void_p(component)
@@ -176,38 +171,20 @@ class CompiledInstance:
 
     def set(self, scalars: Sequence[Scalar], values: Sequence[float]) -> None:
         for scalar, value in zip(scalars, values, strict=True):
+            kind = scalar.row.kind
             reference = ctypes.c_uint(self._references[scalar.name])
-            if scalar.row.kind == "Real":
-                self._do(
-                    self._fmi.fmi2SetReal(
-                        self._component,
-                        ctypes.byref(reference),
-                        ctypes.c_size_t(1),
-                        ctypes.byref(ctypes.c_double(value)),
-                    )
-                )
-            else:
-                call = self._fmi.fmi2SetBoolean if scalar.row.kind == "Boolean" else self._fmi.fmi2SetInteger
-                self._do(
-                    call(
-                        self._component,
-                        ctypes.byref(reference),
-                        ctypes.c_size_t(1),
-                        ctypes.byref(ctypes.c_int(int(value))),
-                    )
-                )
+            number = ctypes.c_double(value) if kind == "Real" else ctypes.c_int(int(value))
+            call = getattr(self._fmi, f"fmi2Set{kind}")
+            self._do(call(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(number)))
 
     def get(self, scalars: Sequence[Scalar]) -> list[float]:
         reals = tuple(s for s in scalars if s.row.kind == "Real")
         if reals not in self._getters:
-            self._getters[reals] = (
-                np.array([self._references[s.name] for s in reals], dtype=np.uint32),
-                np.zeros(len(reals)),
-            )
+            numbers = np.array([self._references[s.name] for s in reals], dtype=np.uint32)
+            self._getters[reals] = numbers, np.zeros(len(reals))
         references, values = self._getters[reals]
-        self._do(
-            self._fmi.fmi2GetReal(self._component, _pointer(references), ctypes.c_size_t(len(reals)), _pointer(values))
-        )
+        count = ctypes.c_size_t(len(reals))
+        self._do(self._fmi.fmi2GetReal(self._component, _pointer(references), count, _pointer(values)))
         if len(reals) == len(scalars):
             return values.tolist()
         found = iter(values.tolist())
@@ -215,14 +192,15 @@ class CompiledInstance:
 
     def _get_int(self, scalar: Scalar) -> float:
         value, reference = ctypes.c_int(), ctypes.c_uint(self._references[scalar.name])
-        call = self._fmi.fmi2GetBoolean if scalar.row.kind == "Boolean" else self._fmi.fmi2GetInteger
+        call = getattr(self._fmi, f"fmi2Get{scalar.row.kind}")
         self._do(call(self._component, ctypes.byref(reference), ctypes.c_size_t(1), ctypes.byref(value)))
         return float(value.value)
 
     def initialize(self, start_time: float = 0.0, tolerance: float | None = None) -> None:
-        self._do(self._fmi.fmi2SetupExperiment(
-            self._component, int(tolerance is not None), ctypes.c_double(tolerance or 0.0), ctypes.c_double(start_time), 0, ctypes.c_double(0.0)
-        ))  # fmt: skip
+        tolerance_defined, number = int(tolerance is not None), ctypes.c_double(tolerance or 0.0)
+        stop = 0, ctypes.c_double(0.0)  # not defined
+        start = ctypes.c_double(start_time)
+        self._do(self._fmi.fmi2SetupExperiment(self._component, tolerance_defined, number, start, *stop))
         self._do(self._fmi.fmi2EnterInitializationMode(self._component))
         self._do(self._fmi.fmi2ExitInitializationMode(self._component))
 

@@ -1,8 +1,8 @@
-"""The engines: different ways to evaluate a mechanism's functions. They agree to rounding.
+"""The engines: different ways to evaluate a mechanism's functions. Their results agree up to rounding.
 
-numpy     the mechanism itself; its functions called as they are
-casadi    the functions recorded once as CasADi graphs and evaluated by CasADi's virtual machine
-c         the same graphs as C, compiled once for this computer
+numpy     the mechanism itself
+casadi    the functions recorded as CasADi graphs and evaluated by CasADi's virtual machine
+c         the same graphs as C, compiled for this computer
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES = ("numpy", "casadi", "c")
 
 
 def engine(name: str, mechanism: Mechanism) -> Engine:
-    """The engine of that name for a mechanism."""
+    """Return the engine of that name for a mechanism."""
     if name == "numpy":
         return mechanism
     if name == "casadi":
@@ -37,7 +37,7 @@ def engine(name: str, mechanism: Mechanism) -> Engine:
 def make_instance(
     mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine_name: str = "casadi"
 ) -> Instance | CompiledInstance:
-    """A mechanism to be simulated by an engine; the c engine brings its own solver."""
+    """Return an instance of a mechanism; the c engine has its own solver."""
     if engine_name != "c":
         return Instance(mechanism, start, engine(engine_name, mechanism))
     from .compiled import CompiledInstance

@@ -12,7 +12,7 @@ TIME = re.compile(r"at t = \S+ s: ")
 
 
 def raised_flags(descriptions: Mapping[str, str | None], t: np.ndarray, signals: Mapping[str, np.ndarray]) -> list[str]:
-    """Return one line for each output that was 1 and is described as "1 when ..., otherwise 0": first time, duration."""
+    """Return a line for each output that was 1 and is described as "1 when ..., otherwise 0": first time, duration."""
     found = []
     for name, values in signals.items():
         flag = FLAG.match(descriptions.get(name) or "")

@@ -1,4 +1,4 @@
-"""The result of a simulation: time, named signals with units, and ways to look at them."""
+"""The result of a simulation: time and named signals with units."""
 
 from __future__ import annotations
 
@@ -21,29 +21,27 @@ TABLES = (".csv", ".parquet", ".mat")
 
 
 def check_table_file(file: str | Path) -> None:
-    """UserError when results are not written into files of this kind."""
+    """UserError when results cannot be written into files of this kind."""
     if Path(file).suffix not in TABLES:
         raise UserError(f"cannot write {file}: the file must end in {' or '.join(TABLES)}")
 
 
 @dataclass(frozen=True)
 class DisplayUnit:
-    """How a signal is shown to a person: shown value = factor * value + offset, in `unit`."""
+    """The unit in which a signal is displayed: displayed value = factor * value + offset, in `unit`."""
 
     unit: str = ""
     factor: float = 1.0
     offset: float = 0.0
-    own: str = ""  # the unit of the value itself, where that is another one
+    own: str = ""  # the unit of the value itself, if it is another one
 
 
 def display_unit(unit: str) -> DisplayUnit:
-    """How signals of one of our own units are shown."""
+    """The display unit of signals in a unit of mechfmu."""
     display = unit_of(unit).preferred_display
-    return (
-        DisplayUnit(display, unit_of(unit).display[display], own=unit)
-        if display
-        else DisplayUnit("" if unit == "1" else unit)
-    )
+    if display:
+        return DisplayUnit(display, unit_of(unit).display[display], own=unit)
+    return DisplayUnit("" if unit == "1" else unit)
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,8 @@ class Result:
     signals: Mapping[str, np.ndarray]
     shown: Mapping[str, DisplayUnit]
     constants: Mapping[str, float] = field(default_factory=dict)
-    mechanism: Mechanism | Scene | MissingMechanism | None = None  # what can be drawn
-    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # what drove it
+    mechanism: Mechanism | Scene | MissingMechanism | None = None  # to be drawn
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # Real inputs of the run
 
     def __repr__(self) -> str:
         end = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
@@ -78,7 +76,7 @@ class Result:
         return lambda name: float(series[name][i]) if name in series else float(look_up(self.constants, name))
 
     def until(self, t: float) -> Result:
-        """The part of the result that ends at time t."""
+        """The part of the result up to time t."""
         keep = self.t <= t
         signals, inputs = ({n: s[keep] for n, s in series.items()} for series in (self.signals, self.inputs))
         return replace(self, t=self.t[keep], signals=signals, inputs=inputs)
@@ -93,7 +91,10 @@ class Result:
         return path
 
     def save(self, file: str | Path) -> Path:
-        """Write time and all signals as .csv, .parquet, or .mat (MATLAB, Octave: names become legal ones, `names` has the true ones)."""
+        """Write time and all signals as .csv, .parquet, or .mat.
+
+        .mat (MATLAB, Octave): names become legal identifiers; the variable `names` has the original ones.
+        """
         path = Path(file)
         check_table_file(path)
         if path.suffix == ".csv":

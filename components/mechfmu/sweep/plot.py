@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..view.plot import finish
+from ..view.plot import save_or_show
 from .specification import Range, Spec
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def plot_sweep(result: SweepResult, file: str | Path | None = None) -> Any:
     axes[-1, -1].set_xlabel("runs", fontsize=8)
     failed = sum(bool(reason) for reason in table["reason"].to_pylist())
     figure.suptitle(f"{table.num_rows} runs" + (f", {failed} of them failed" if failed else ""))
-    return finish(figure, file)
+    return save_or_show(figure, file)
 
 
 def _plot_row(row: Any, spec: Spec, places: dict[str, np.ndarray], values: np.ndarray, drawn: np.ndarray) -> None:

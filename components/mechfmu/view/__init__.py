@@ -1,1 +1,1 @@
-"""Plots, films and pages."""
+"""Plots, animations, and what notebooks show."""

@@ -1,4 +1,4 @@
-"""The mechanism moving, drawn to scale: a film (gif, mp4), or a page to play with (html, see player.py)."""
+"""Animations of a mechanism, drawn to scale: a video (gif, mp4), or an interactive page (html, see player.py)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ..atomic_file import atomic_write
 from ..model import UserError
 from ..model.drawing import joined
 from ..simulation.result import Result
-from .plot import refuse_without_screen
+from .plot import check_display
 
-FILMS = (".gif", ".mp4", ".html")
-TRAIL = 1.0  # s of the paths behind what leaves some
-LOOKS: dict[str, dict[str, Any]] = {  # of the lines of a drawing
+ANIMATION_FILES = (".gif", ".mp4", ".html")
+TRAIL_DURATION = 1.0  # s
+LINE_STYLES: dict[str, dict[str, Any]] = {  # of the parts of a drawing
     "ground": dict(color="#7b8794", linewidth=1),
     "outlines": dict(color="#1769aa", linewidth=1.5),
     "lines": dict(color="#1769aa", linewidth=4, marker="o", markersize=5, markerfacecolor="white"),
 }
+EVEN_SIZE = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # ffmpeg filter: yuv420p encodes blocks of 2 x 2 pixels
 
 
-def check_film_file(file: str | Path) -> None:
-    """UserError when no film can be made of this kind, or not on this machine."""
-    if not str(file).endswith(FILMS):
-        raise UserError(f"cannot animate into {file}: the file must end in {' or '.join(FILMS)}")
+def check_animation_file(file: str | Path) -> None:
+    """Raise a UserError when animations of this kind cannot be written, or not on this machine."""
+    if not str(file).endswith(ANIMATION_FILES):
+        raise UserError(f"cannot animate into {file}: the file must end in {' or '.join(ANIMATION_FILES)}")
     if str(file).endswith(".mp4") and not FFMpegWriter.isAvailable():
-        raise UserError(
-            f"cannot animate into {file}: mp4 needs the program ffmpeg, which was not found; .html and .gif need nothing"
-        )
+        missing = "mp4 needs the program ffmpeg, which was not found; .html and .gif do not need it"
+        raise UserError(f"cannot animate into {file}: {missing}")
 
 
 def animate(
@@ -42,15 +42,18 @@ def animate(
     speed: float = 1.0,
     signals: Sequence[str] | None = None,
 ) -> Any:
-    """The animation of a result, `speed` times real time, saved to `file` or shown: the film, or the path of a page."""
+    """Animate a result at `speed` times real time, into a file or on the screen.
+
+    Returns the path of a page, or matplotlib's animation object.
+    """
     if file is None:
-        refuse_without_screen()
+        check_display()
     else:
-        check_film_file(file)
+        check_animation_file(file)
     if not (0 < speed < np.inf and 0 < fps < np.inf):
         raise UserError(f"speed {speed:g}, fps {fps:g}: both must be numbers greater than 0")
     if result.mechanism is None or not result.mechanism.drawing(result.at(0)):
-        raise UserError(f"{result.title} cannot be animated: it is no mechanism that knows how to draw itself")
+        raise UserError(f"{result.title} cannot be animated: it is not a mechanism with a drawing")
     try:
         if file is not None and str(file).endswith(".html"):
             from .player import player_page
@@ -59,59 +62,63 @@ def animate(
             with atomic_write(Path(file)) as target:
                 target.write_text(page, encoding="utf-8")
             return Path(file)
-        return _film(result, file, fps, speed)
+        return _video(result, file, fps, speed)
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror or error}") from None
 
 
-def _film(result: Result, file: str | Path | None, fps: float, speed: float) -> Any:
-    """What matplotlib draws of the lines, in space seen along y."""
+def _video(result: Result, file: str | Path | None, fps: float, speed: float) -> Any:
+    """Animate the lines of the drawings with matplotlib; mechanisms in space are seen along y."""
     assert result.mechanism is not None
     times = np.arange(result.t[0], result.t[-1] + 1e-9, speed / fps)
-    frames = np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
-    drawings = [result.mechanism.drawing(result.at(i)) for i in frames]
-    flat = [0, drawings[0].dimension - 1]
-    pictures = [{part: joined(getattr(d, part), d.dimension)[:, flat] for part in LOOKS} for d in drawings]
-    traced = np.array([d.trail_points for d in drawings])[:, :, flat]
-
-    everything = np.concatenate(
-        [np.reshape(traced, (-1, 2)), *(points for picture in pictures for points in picture.values())]
-    )
-    low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
-    margin = 0.08 * max(*(high - low), 1e-3)
-    width, height = high - low + 2 * margin
-    figure, axes = plt.subplots(figsize=(6, float(np.clip(6 * height / width, 3, 8))), layout="constrained")
-    limits = dict(zip(("xlim", "ylim"), zip(low - margin, high + margin, strict=True), strict=True))
-    axes.set(**limits, xlabel="x [m]", ylabel=f"{'xyz'[flat[1]]} [m]", aspect="equal")
-    axes.grid(alpha=0.25)
+    samples = np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
+    drawings = [result.mechanism.drawing(result.at(i)) for i in samples]
+    plane = [0, drawings[0].dimension - 1]
+    frames = [{part: joined(getattr(d, part), d.dimension)[:, plane] for part in LINE_STYLES} for d in drawings]
+    traced = np.array([d.trail_points for d in drawings])[:, :, plane]
+    shown = np.concatenate([np.reshape(traced, (-1, 2)), *(points for frame in frames for points in frame.values())])
+    figure, axes = _axes(shown, "xyz"[plane[1]])
     trails = [axes.plot([], [], color="#d9480f", linewidth=1, alpha=0.7)[0] for _ in traced[0]]
-    lines = {part: axes.plot([], [], solid_capstyle="round", **look)[0] for part, look in LOOKS.items()}
+    lines = {part: axes.plot([], [], solid_capstyle="round", **style)[0] for part, style in LINE_STYLES.items()}
     clock = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
 
     def draw(i: int) -> list[Any]:
         for part, line in lines.items():
-            line.set_data(*pictures[i][part].T)
-        behind = max(0, i - round(TRAIL * fps / speed))
+            line.set_data(*frames[i][part].T)
+        first = max(0, i - round(TRAIL_DURATION * fps / speed))
         for k, trail in enumerate(trails):
-            trail.set_data(*traced[behind : i + 1, k].T)
-        clock.set_text(f"t = {result.t[frames[i]]:5.2f} s")
+            trail.set_data(*traced[first : i + 1, k].T)
+        clock.set_text(f"t = {result.t[samples[i]]:5.2f} s")
         return [*trails, *lines.values(), clock]
 
     figure.canvas.draw()
     figure.set_layout_engine("none")  # laid out once, not again for every frame
-    film = FuncAnimation(figure, draw, frames=len(frames), interval=1000 / fps, blit=False)
+    animation = FuncAnimation(figure, draw, frames=len(samples), interval=1000 / fps, blit=False)
     if file is None:
         plt.show()
-        return film
-    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # the usual encoding of colours works on blocks of 2 x 2 pixels
-    writer = (
-        PillowWriter(fps=round(fps))
-        if str(file).endswith(".gif")
-        else FFMpegWriter(fps=round(fps), extra_args=["-vf", even, "-pix_fmt", "yuv420p"])
-    )
+    else:
+        _save(animation, figure, Path(file), round(fps))
+    return animation
+
+
+def _axes(points: np.ndarray, vertical: str) -> tuple[Any, Any]:
+    """Return a figure and its axes, with equal scales and room for all points."""
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    margin = 0.08 * max(*(high - low), 1e-3)
+    width, height = high - low + 2 * margin
+    figure, axes = plt.subplots(figsize=(6, float(np.clip(6 * height / width, 3, 8))), layout="constrained")
+    x_limits, y_limits = zip(low - margin, high + margin, strict=True)
+    axes.set(xlim=x_limits, ylim=y_limits, xlabel="x [m]", ylabel=f"{vertical} [m]", aspect="equal")
+    axes.grid(alpha=0.25)
+    return figure, axes
+
+
+def _save(animation: FuncAnimation, figure: Any, file: Path, fps: int) -> None:
+    gif = file.name.endswith(".gif")
+    mp4_arguments = ["-vf", EVEN_SIZE, "-pix_fmt", "yuv420p"]
+    writer = PillowWriter(fps=fps) if gif else FFMpegWriter(fps=fps, extra_args=mp4_arguments)
     try:
-        with atomic_write(Path(file)) as target:
-            film.save(target, writer=writer, dpi=72 if str(file).endswith(".gif") else 120)
+        with atomic_write(file) as target:
+            animation.save(target, writer=writer, dpi=72 if gif else 120)
     finally:
         plt.close(figure)
-    return film

@@ -1,4 +1,4 @@
-// Plays a simulated mechanism: `data` (see player.py) has everything that is to be seen, frame after frame.
+// Plays a simulated mechanism. `data` (see player.py) contains the drawing of every frame and the signals.
 "use strict";
 {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -9,14 +9,14 @@
   const T = floats(data.times, Float64Array), END = T[T.length - 1];
   const poses = floats(data.poses, Float32Array);           // frame x solid x (rotation by rows, position)
   const arrows = floats(data.arrows.where, Float32Array);   // frame x arrow x (point, vector in m)
-  const moments = floats(data.moments.where, Float32Array); // frame x moment x (point, angle in rad, in space along the axis)
+  const moments = floats(data.moments.where, Float32Array); // frame x moment x (point, angle in rad; in space a vector)
   const traced = floats(data.traced.where, Float32Array);   // frame x point
   const signals = new Map(data.signals.map(s => [s.name, { ...s, values: floats(s.values, Float64Array) }]));
   const SIZE = data.size;
   const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: "#616e7c" };
   const COLOURS = ["#1769aa", "#d9480f", "#2b8a3e", "#862e9c", "#b08900", "#0b7285", "#c2255c", "#495057"];
 
-  // --- the drawing of one frame: coordinates of every trace --------------------------------------------------------------
+  // --- the drawing of one frame: coordinates of every trace ----------------------------------------------------------
 
   const empty = () => AXES.split("").map(() => []);
   const push = (columns, point) => columns.forEach((column, k) => column.push(point[k]));
@@ -44,7 +44,8 @@
     const columns = empty();
     data.solids.forEach((solid, s) => {
       const P = poses.subarray((i * data.solids.length + s) * 12);
-      for (const [x, y, z] of solid.vertices) push(columns, [0, 1, 2].map(k => P[3 * k] * x + P[3 * k + 1] * y + P[3 * k + 2] * z + P[9 + k]));
+      const world = (k, [x, y, z]) => P[3 * k] * x + P[3 * k + 1] * y + P[3 * k + 2] * z + P[9 + k];
+      for (const vertex of solid.vertices) push(columns, [0, 1, 2].map(k => world(k, vertex)));
     });
     return columns;
   }
@@ -69,7 +70,8 @@
       const columns = empty();
       for (const a of which) {
         const at = (i * data.arrows.kinds.length + a) * 2 * D;
-        const start = arrows.subarray(at, at + D), vector = arrows.subarray(at + D, at + 2 * D), length = Math.hypot(...vector);
+        const start = arrows.subarray(at, at + D), vector = arrows.subarray(at + D, at + 2 * D);
+        const length = Math.hypot(...vector);
         shape(columns, start, Array.from(vector, v => length > 0 ? v / length : 0), length);
       }
       return columns;
@@ -95,10 +97,14 @@
   const STEPS = 24;   // of an arc
   const arcHead = angle => Math.sign(angle) * Math.min(0.4 * Math.abs(angle), 0.55);
 
-  function flatArc(columns, [x, y], [angle]) {   // around the top of its circle: there and back again, so that nothing is filled but the head
+  // an arc around the top of its circle, drawn forth and back, so that only the head is filled
+  function flatArc(columns, [x, y], [angle]) {
     if (Math.abs(angle) < 0.03) return;   // it would be a dot
     const radius = 0.05 * SIZE, head = arcHead(angle), neck = angle / 2 - head, wing = 0.35 * Math.abs(head) * radius;
-    const point = (turn, out) => push(columns, [x + (radius + out) * Math.cos(Math.PI / 2 + turn), y + (radius + out) * Math.sin(Math.PI / 2 + turn)]);
+    const point = (turn, out) => {
+      const r = radius + out, direction = Math.PI / 2 + turn;
+      push(columns, [x + r * Math.cos(direction), y + r * Math.sin(direction)]);
+    };
     for (let n = -STEPS; n <= STEPS; n++) point(-angle / 2 + (neck + angle / 2) * Math.abs(n) / STEPS, 0);
     for (const [turn, out] of [[neck, wing], [angle / 2, 0], [neck, -wing], [neck, 0]]) point(turn, out);
     push(columns, GAP);
@@ -122,18 +128,21 @@
   function roundArrow(columns, start, e, length) {
     const head = Math.min(0.4 * length, 0.06 * SIZE), thick = Math.min(0.006 * SIZE, 0.1 * length), [f, g] = across(e);
     const along = s => [0, 1, 2].map(k => start[k] + s * e[k]);
-    for (const [s, radius] of [[0, thick], [length - head, thick], [length - head, 2.8 * thick]]) ring(columns, along(s), f, g, radius);
+    const rings = [[0, thick], [length - head, thick], [length - head, 2.8 * thick]];
+    for (const [s, radius] of rings) ring(columns, along(s), f, g, radius);
     push(columns, along(length));
   }
 
   function roundArc(columns, centre, vector) {
-    const angle = Math.hypot(...vector), radius = 0.085 * SIZE, thick = Math.min(0.006 * SIZE, 0.1 * radius * angle), neck = angle / 2 - arcHead(angle);
+    const angle = Math.hypot(...vector), neck = angle / 2 - arcHead(angle);
+    const radius = 0.085 * SIZE, thick = Math.min(0.006 * SIZE, 0.1 * radius * angle);
     const e = unit(vector), [f, g] = across(e);
     const out = turn => f.map((x, k) => x * Math.cos(turn) + g[k] * Math.sin(turn));
-    const put = (turn, thickness) => ring(columns, out(turn).map((x, k) => centre[k] + radius * x), out(turn), e, thickness);
+    const point = turn => out(turn).map((x, k) => centre[k] + radius * x);
+    const put = (turn, thickness) => ring(columns, point(turn), out(turn), e, thickness);
     for (let n = 0; n <= STEPS; n++) put(-angle / 2 + (neck + angle / 2) * n / STEPS, thick);
     put(neck, 2.8 * thick);
-    push(columns, out(angle / 2).map((x, k) => centre[k] + radius * x));
+    push(columns, point(angle / 2));
   }
 
   function ringFaces(count, rings) {
@@ -141,7 +150,10 @@
     for (let a = 0, first = 0; a < count; a++, first += rings * SIDES + 1)
       for (let n = 0; n < SIDES; n++) {
         const m = (n + 1) % SIDES, corner = (r, k) => first + r * SIDES + k;
-        for (let r = 0; r < rings - 1; r++) faces.push([corner(r, n), corner(r, m), corner(r + 1, m)], [corner(r, n), corner(r + 1, m), corner(r + 1, n)]);
+        for (let r = 0; r < rings - 1; r++) {
+          faces.push([corner(r, n), corner(r, m), corner(r + 1, m)]);
+          faces.push([corner(r, n), corner(r + 1, m), corner(r + 1, n)]);
+        }
         faces.push([corner(rings - 1, n), corner(rings - 1, m), corner(rings, 0)]);
       }
     return faces;
@@ -150,18 +162,32 @@
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
   const unit = a => { const length = Math.hypot(...a) || 1; return a.map(x => x / length); };
 
-  // --- the stage ---------------------------------------------------------------------------------------------------------
+  // --- the stage -----------------------------------------------------------------------------------------------------
 
-  const line = (colour, width, rest) => ({ type: D === 2 ? "scatter" : "scatter3d", mode: "lines", hoverinfo: "skip", line: { color: colour, width }, ...rest });
+  const GRID = "#e4e9ef", ZERO = "#cbd2d9";
+  const LIGHT = {
+    flatshading: true,
+    lighting: {
+      ambient: 0.66, diffuse: 0.6, specular: 0.1, roughness: 0.6, facenormalsepsilon: 0, vertexnormalsepsilon: 0,
+    },
+    lightposition: { x: 3000, y: -4000, z: 8000 },
+  };
+
+  const line = (colour, width, rest) => ({
+    type: D === 2 ? "scatter" : "scatter3d", mode: "lines", hoverinfo: "skip", line: { color: colour, width }, ...rest,
+  });
+  const filled = (colour, width, inside) =>
+    line(colour, width, D === 2 ? { fill: "toself", fillcolor: inside } : {});
   const mesh = (faces, rest) => ({
-    type: "mesh3d", hoverinfo: "skip", flatshading: true, lighting: { ambient: 0.66, diffuse: 0.6, specular: 0.1, roughness: 0.6, facenormalsepsilon: 0, vertexnormalsepsilon: 0 }, lightposition: { x: 3000, y: -4000, z: 8000 },
+    type: "mesh3d", hoverinfo: "skip", ...LIGHT,
     i: faces.map(f => f[0]), j: faces.map(f => f[1]), k: faces.map(f => f[2]), ...rest,
   });
-  const filled = (colour, width, inside, rest) => line(colour, width, D === 2 ? { fill: "toself", fillcolor: inside, ...rest } : rest);
-  const arrowTrace = (colour, count, rings) => D === 2 ? filled(colour, 2.5, colour) : mesh(ringFaces(count, rings), { color: colour });
-  const dots = { mode: "lines+markers", marker: D === 2 ? { size: 9, color: "#fff", line: { color: "#1769aa", width: 2.5 } } : { size: 3.5, color: "#1f2933" } };
+  const arrowTrace = (colour, count, rings) =>
+    D === 2 ? filled(colour, 2.5, colour) : mesh(ringFaces(count, rings), { color: colour });
+  const flatDot = { size: 9, color: "#fff", line: { color: "#1769aa", width: 2.5 } };
+  const dots = { mode: "lines+markers", marker: D === 2 ? flatDot : { size: 3.5, color: "#1f2933" } };
 
-  const layers = [   // what moves: a trace and its coordinates in frame i
+  const layers = [   // everything that moves: a trace, and a function of its coordinates in frame i
     { name: "ground", trace: filled("#7b8794", 2, "rgba(123, 135, 148, 0.15)"), at: polylines(data.ground) },
     { name: "trail", trace: line("#e8890c", D === 2 ? 2 : 4, { opacity: 0.75 }), at: trail },
     { name: "outlines", trace: filled("#1769aa", 2, "rgba(23, 105, 170, 0.2)"), at: polylines(data.outlines) },
@@ -174,14 +200,16 @@
       for (const face of solid.faces) faces.push(face.map(v => first + v)), colours.push(solid.colour);
       first += solid.vertices.length;
     }
-    layers.push({ name: "bodies", trace: mesh(faces, { facecolor: colours }), at: solids }, { name: "edges", trace: line("#243b53", 2), at: edges });
+    layers.push({ name: "bodies", trace: mesh(faces, { facecolor: colours }), at: solids });
+    layers.push({ name: "edges", trace: line("#243b53", 2), at: edges });
     $("bodies").value = data.glass ? "0.2" : "1";
   } else $("bodies").parentElement.hidden = true;
   const arrowLayers = [["force", "#c2255c"], ["reaction", "#2b8a3e"]].map(([kind, colour]) => {
     const count = data.arrows.kinds.filter(k => k === kind).length;
     return { name: kind, count, trace: arrowTrace(colour, count, 3), at: arrowsOf(kind) };
   });
-  arrowLayers.push({ name: "moment", count: data.moments.count, trace: arrowTrace("#862e9c", data.moments.count, STEPS + 2), at: arcs });
+  const momentTrace = arrowTrace("#862e9c", data.moments.count, STEPS + 2);
+  arrowLayers.push({ name: "moment", count: data.moments.count, trace: momentTrace, at: arcs });
   for (const layer of arrowLayers) {
     if (layer.count) layers.push(layer);
     else document.querySelectorAll(`[data-of=${layer.name}]`).forEach(e => { e.hidden = true; });
@@ -189,18 +217,35 @@
   for (const { name, trace } of layers) trace.name = name;
   $("scale").textContent = data.note;
 
-  const axis = k => ({ title: { text: `${"xyz"[k]} [m]`, font: FONT }, range: [data.low[k], data.high[k]], tickfont: FONT, gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9" });
-  const layout = { margin: { l: 56, r: 14, t: 14, b: 44 }, showlegend: false, font: FONT, paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: false, datarevision: 0 };
-  if (D === 2) Object.assign(layout, { xaxis: { ...axis(0), nticks: 9 }, yaxis: { ...axis(1), scaleanchor: "x", scaleratio: 1, nticks: 9 }, dragmode: "pan" });
-  else {
-    const wall = k => ({ ...axis(k), showbackground: k === 2, backgroundcolor: "#f0f3f6", nticks: 6, showspikes: false });
-    const room = data.high.map((h, k) => h - data.low[k]), sides = room.map(r => 1.3 * r / Math.hypot(...room));   // to scale, and always as large in the picture
+  const axis = k => ({
+    title: { text: `${"xyz"[k]} [m]`, font: FONT }, tickfont: FONT,
+    range: [data.low[k], data.high[k]], gridcolor: GRID, zerolinecolor: ZERO,
+  });
+  const layout = {
+    margin: { l: 56, r: 14, t: 14, b: 44 }, showlegend: false, font: FONT,
+    paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: false, datarevision: 0,
+  };
+  if (D === 2) {
+    layout.xaxis = { ...axis(0), nticks: 9 };
+    layout.yaxis = { ...axis(1), scaleanchor: "x", scaleratio: 1, nticks: 9 };
+    layout.dragmode = "pan";
+  } else {
+    const backgrounds = k => ({ showbackground: k === 2, backgroundcolor: "#f0f3f6" });
+    const wall = k => ({ ...axis(k), ...backgrounds(k), nticks: 6, showspikes: false });
+    const room = data.high.map((h, k) => h - data.low[k]);
+    const [x, y, z] = room.map(r => 1.3 * r / Math.hypot(...room));   // to scale, and of constant size on the screen
     layout.margin = { l: 0, r: 0, t: 0, b: 0 };
-    layout.scene = { hovermode: false, xaxis: wall(0), yaxis: wall(1), zaxis: wall(2), aspectmode: "manual", aspectratio: { x: sides[0], y: sides[1], z: sides[2] }, camera: { eye: { x: 1.0, y: -1.3, z: 0.55 }, center: { x: 0, y: 0, z: -0.05 } } };
+    layout.scene = {
+      hovermode: false, xaxis: wall(0), yaxis: wall(1), zaxis: wall(2), aspectmode: "manual", aspectratio: { x, y, z },
+      camera: { eye: { x: 1.0, y: -1.3, z: 0.55 }, center: { x: 0, y: 0, z: -0.05 } },
+    };
   }
-  const config = { displaylogo: false, scrollZoom: true, plotlyServerURL: "", modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"] };
+  const config = {
+    displaylogo: false, scrollZoom: true, plotlyServerURL: "",
+    modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"],
+  };
   const traces = layers.map(l => l.trace);
-  let drawn = NaN, busy = false;   // the frame on the stage (NaN: it must be drawn anew), and whether one is being drawn
+  let drawn = NaN, busy = false;   // the frame on the stage (NaN: it must be redrawn), and whether one is being drawn
 
   function draw(i) {
     for (const { trace, at } of layers) at(i).forEach((column, k) => { trace[AXES[k]] = column; });
@@ -217,41 +262,53 @@
     });
   }
 
-  // --- the signals: one panel per unit, and a chip with the value of this moment for each curve -----------------------------
+  // --- the signals: one panel per unit, and for each curve a chip with its current value ---------------------------
 
   const shown = new Set(data.chosen);
   const SIDE = { l: 62, r: 14, t: 12, b: 46 };
 
-  // the range of a panel whose curves are all but constant, beside which there is no room for many digits; other curves find their own
-  function leastRange(panel) {
+  // the range of a panel whose curves are constant except for rounding; otherwise plotly finds the range
+  function constantRange(panel) {
     let low = Infinity, high = -Infinity;
-    for (const signal of panel) for (const value of signal.values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
-    const span = data.leastSpan * Math.max(Math.abs(low), Math.abs(high));
-    return high - low < span && Number.isFinite(span) ? { range: [(low + high - span) / 2, (low + high + span) / 2] } : {};
+    for (const value of panel.flatMap(signal => [...signal.values]).filter(Number.isFinite)) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    const span = data.minSpan * Math.max(Math.abs(low), Math.abs(high));
+    if (!(high - low < span && Number.isFinite(span))) return {};
+    return { range: [(low + high - span) / 2, (low + high + span) / 2] };
   }
 
   function plotSignals() {
-    const units = [...new Set([...shown].map(name => signals.get(name).unit))], gap = 0.06;
-    const height = units.length ? (1 + gap) / units.length - gap : 1;
-    const look = { margin: SIDE, showlegend: false, font: FONT, hovermode: "x unified", paper_bgcolor: "#fff", plot_bgcolor: "#fff",
-      xaxis: { title: { text: "time [s]", font: FONT, standoff: 4 }, range: [T[0], END], zeroline: false, gridcolor: "#e4e9ef", anchor: `y${Math.max(units.length, 1)}` } };
+    const curves = [...shown].map(name => signals.get(name)), units = [...new Set(curves.map(curve => curve.unit))];
+    const gap = 0.06, height = units.length ? (1 + gap) / units.length - gap : 1;
+    const panels = {
+      margin: SIDE, showlegend: false, font: FONT, hovermode: "x unified", paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+      xaxis: {
+        title: { text: "time [s]", font: FONT, standoff: 4 }, anchor: `y${Math.max(units.length, 1)}`,
+        range: [T[0], END], zeroline: false, gridcolor: GRID,
+      },
+    };
     units.forEach((unit, n) => {
-      const top = 1 - n * (height + gap), limits = leastRange([...shown].map(name => signals.get(name)).filter(signal => signal.unit === unit));
-      look[`yaxis${n + 1}`] = { title: { text: `[${unit || "1"}]`, font: FONT }, domain: [Math.max(0, top - height), top], gridcolor: "#e4e9ef", zerolinecolor: "#cbd2d9", nticks: 6, ...limits };
+      const top = 1 - n * (height + gap);
+      panels[`yaxis${n + 1}`] = {
+        title: { text: `[${unit || "1"}]`, font: FONT }, domain: [Math.max(0, top - height), top], nticks: 6,
+        gridcolor: GRID, zerolinecolor: ZERO, ...constantRange(curves.filter(curve => curve.unit === unit)),
+      };
     });
-    $("chips").replaceChildren();
-    const curves = [...shown].map((name, n) => {
-      const signal = signals.get(name), colour = COLOURS[n % COLOURS.length];
-      $("chips").append(chip(name, colour));
-      return { type: "scatter", mode: "lines", name, x: T, y: signal.values, line: { color: colour, width: 1.6, simplify: false }, yaxis: `y${units.indexOf(signal.unit) + 1}` };
-    });
-    tellValues(frameAt(time));
+    const colour = n => COLOURS[n % COLOURS.length];
+    $("chips").replaceChildren(...curves.map((curve, n) => chip(curve.name, colour(n))));
+    showValues(frameAt(time));
     $("curves").style.minHeight = `${60 + 120 * Math.max(1, units.length)}px`;
-    return Plotly.react($("plots"), curves, look, { displaylogo: false, displayModeBar: false });
+    const plotted = curves.map(({ name, values, unit }, n) => ({
+      type: "scatter", mode: "lines", name, x: T, y: values, yaxis: `y${units.indexOf(unit) + 1}`,
+      line: { color: colour(n), width: 1.6, simplify: false },
+    }));
+    return Plotly.react($("plots"), plotted, panels, { displaylogo: false, displayModeBar: false });
   }
 
   function chip(name, colour) {
-    const item = document.createElement("li"), dash = document.createElement("i"), value = document.createElement("b"), close = document.createElement("button");
+    const [item, dash, value, close] = ["li", "i", "b", "button"].map(tag => document.createElement(tag));
     dash.style.background = colour;
     value.dataset.name = name;
     close.textContent = "×";
@@ -261,16 +318,16 @@
     return item;
   }
 
-  function tellValues(i) {
+  function showValues(i) {
     for (const value of $("chips").querySelectorAll("b")) {
       const signal = signals.get(value.dataset.name);
       value.textContent = `${Number(signal.values[i].toPrecision(4))} ${signal.unit}`;
     }
   }
 
-  // --- time --------------------------------------------------------------------------------------------------------------
+  // --- time ----------------------------------------------------------------------------------------------------------
 
-  let time = T[0], playing = false, before = 0, told = NaN;
+  let time = T[0], playing = false, previous = 0, shownTime = NaN;   // shownTime: NaN when it must be shown again
 
   function frameAt(t) {   // the last frame that is not after t
     let low = 0, high = T.length - 1;
@@ -281,11 +338,11 @@
     return low;
   }
 
-  function tell() {
-    told = time;
+  function showTime() {
+    shownTime = time;
     $("time").textContent = `t = ${time.toFixed(2)} s of ${Number(END.toPrecision(4))} s`;
     $("scrub").value = time;
-    tellValues(frameAt(time));
+    showValues(frameAt(time));
     const [from, to] = $("plots").layout.xaxis.range, part = (time - from) / (to - from);
     $("cursor").hidden = !(part >= 0 && part <= 1);
     $("cursor").style.left = `${SIDE.l + part * ($("plots").clientWidth - SIDE.l - SIDE.r)}px`;
@@ -293,16 +350,16 @@
 
   function tick(now) {
     if (playing && now > heldUntil) {
-      time += (now - before) / 1000 * Number($("speed").value);
+      time += (now - previous) / 1000 * Number($("speed").value);
       if (time >= END) {
         playing = $("repeat").checked;
         time = playing ? T[0] : END;
         showButton();
       }
     }
-    before = now;
+    previous = now;
     if (!busy && now > heldUntil && frameAt(time) !== drawn) draw(frameAt(time));
-    if (time !== told) tell();
+    if (time !== shownTime) showTime();
     requestAnimationFrame(tick);
   }
 
@@ -319,17 +376,25 @@
     showButton();
   }
 
-  // while the view is being turned, moved or zoomed, the mechanism stands still: a new frame would put the view back
+  // no frame is drawn while the view is being turned, moved or zoomed: it would reset the view
   let heldUntil = 0;
   const hold = seconds => { heldUntil = performance.now() + 1000 * seconds; };
   $("stage").addEventListener("pointerdown", () => hold(Infinity), true);
   $("stage").addEventListener("wheel", () => hold(0.3), { capture: true, passive: true });
-  for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => { if (heldUntil === Infinity) hold(0.1); }, true);
+  const release = () => { if (heldUntil === Infinity) hold(0.1); };
+  for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, release, true);
 
   $("play").onclick = toggle;
-  Object.assign($("scrub"), { min: T[0], max: END, oninput: () => { playing = false; showButton(); seek(Number($("scrub").value)); } });
+  Object.assign($("scrub"), { min: T[0], max: END });
+  $("scrub").oninput = () => {
+    playing = false;
+    showButton();
+    seek(Number($("scrub").value));
+  };
   for (const id of ["trail", "bodies", "force", "reaction", "moment"]) $(id).onchange = () => { drawn = NaN; };
-  for (const speed of [...new Set([0.1, 0.25, 0.5, 1, 2, 5, 10, data.speed])].sort((a, b) => a - b)) $("speed").add(new Option(`${speed} ×`, speed, false, speed === data.speed));
+  const speeds = new Set([0.1, 0.25, 0.5, 1, 2, 5, 10, data.speed]);
+  for (const speed of [...speeds].sort((a, b) => a - b))
+    $("speed").add(new Option(`${speed} ×`, speed, false, speed === data.speed));
   for (const name of signals.keys()) $("names").append(new Option(name));
   $("add").onchange = () => {
     if (!signals.has($("add").value)) return;
@@ -338,15 +403,19 @@
     plotSignals();
   };
   document.onkeydown = event => {
-    if (event.target.matches("input:not([type=range]), select, button") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " ") { event.preventDefault(); toggle(); }
+    const typing = event.target.matches("input:not([type=range]), select, button");
+    if (event.key !== " " || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    toggle();
   };
 
   showButton();
   Promise.all([draw(0), plotSignals()]).then(() => {
-    for (const plot of [$("stage"), $("plots")]) new ResizeObserver(() => { Plotly.Plots.resize(plot); told = NaN; }).observe(plot);
-    $("plots").on("plotly_relayout", () => { told = NaN; });
+    const showAgain = () => { shownTime = NaN; };
+    for (const plot of [$("stage"), $("plots")])
+      new ResizeObserver(() => { Plotly.Plots.resize(plot); showAgain(); }).observe(plot);
+    $("plots").on("plotly_relayout", showAgain);
     $("plots").on("plotly_click", event => seek(event.points[0].x));
-    requestAnimationFrame(now => { before = now; tick(now); });
+    requestAnimationFrame(now => { previous = now; tick(now); });
   });
 }

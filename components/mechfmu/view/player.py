@@ -1,4 +1,8 @@
-"""The moving mechanism as one page that works offline: player.html, .css and .js, plotly.js, and the data of one result."""
+"""The player: the moving mechanism as one page that works offline.
+
+The page consists of player.html, player.css, player.js, plotly.js, and the data of one result: the drawings of all its
+frames and the signals that can be plotted beside them.
+"""
 
 from __future__ import annotations
 
@@ -15,148 +19,162 @@ from plotly.offline import get_plotlyjs
 
 from ..model.drawing import Drawing, Solid, joined
 from ..simulation.result import Result
-from .plot import LEAST_SPAN
+from .plot import MIN_SPAN
 
 HERE = Path(__file__).parent
-FRAMES_AT_MOST = 1500  # more than a screen shows in half a minute
-NUMBERS_AT_MOST = 3_000_000  # of all frames together: a dozen megabytes
-SIGNALS_AT_MOST = 300  # that can be chosen from; a machine of a thousand joints has more
-CURVES = 3  # shown beside the energies when nothing is chosen
+MAX_FRAMES = 1500  # more than a screen shows in half a minute
+MAX_NUMBERS = 3_000_000  # of all frames together: about 12 MB
+MAX_SIGNALS = 300  # that can be selected; a mechanism with 1,000 joints has more
+DEFAULT_CURVES = 3  # shown beside the energies when no signals are selected
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
-LONGEST_ARROW = 0.2  # of the size below: nine of ten arrows are shorter
-LONGEST_ARC = 4.0  # rad: nine of ten moments have a shorter one
-FULL_ARC = 5.5  # rad: no moment has a longer one, or its head would bite its tail
-COLOURS = ("#1769aa", "#7aa7cf", "#4c9a97", "#9fb3c8", "#5b7db1", "#2f8fa3")  # of groups of solids, one after the other
+MAX_ARROW = 0.2  # relative to the size of the mechanism: 90 % of the arrows are shorter
+MAX_ARC = 4.0  # rad: 90 % of the moments have a shorter arc
+FULL_ARC = 5.5  # rad: no arc is longer, so that its head does not cover its start
+COLOURS = ("#1769aa", "#7aa7cf", "#4c9a97", "#9fb3c8", "#5b7db1", "#2f8fa3")  # of groups of solids
 BASE_COLOUR = "#8a96a3"
+
+Mesh = tuple[np.ndarray, list[tuple[int, ...]], list[list[int]]]  # vertices, triangles, polylines along the edges
 
 
 def player_page(
     result: Result,
     signals: Sequence[str] | None = None,
     speed: float = 1.0,
-    frames_at_most: int = FRAMES_AT_MOST,
-    numbers_at_most: int = NUMBERS_AT_MOST,
+    max_frames: int = MAX_FRAMES,
+    max_numbers: int = MAX_NUMBERS,
 ) -> str:
-    """The page. signals: what is plotted beside the drawing at first (default: the energies and the first few signals)."""
+    """Return the page; signals: those plotted at first (default: the energies and the first few signals)."""
     assert result.mechanism is not None
     first = result.mechanism.drawing(result.at(0))
-    numbers = (
-        sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground))
-        + 12 * len(first.solids)
-        + 6 * (len(first.arrows) + len(first.moments))
-    )
-    count = int(min(len(result.t), frames_at_most, max(2, numbers_at_most // max(numbers, 1))))
+    numbers = sum(np.size(line) for line in (*first.lines, *first.outlines, *first.ground))
+    numbers += 12 * len(first.solids) + 6 * (len(first.arrows) + len(first.moments))
+    count = int(min(len(result.t), max_frames, max(2, max_numbers // max(numbers, 1))))
     frames = np.unique(np.linspace(0, len(result.t) - 1, count).round().astype(int))
     drawings = [result.mechanism.drawing(result.at(int(i))) for i in frames]
-    data = {"speed": speed, "leastSpan": 100 * LEAST_SPAN, "times": _packed(result.t[frames], np.float64)}
-    data |= {**_scenery(drawings), **_signals(result, frames, signals)}
+    data = {"speed": speed, "minSpan": 100 * MIN_SPAN, "times": _encoded(result.t[frames], np.float64)}
+    data |= {**_scene(drawings), **_signals(result, frames, signals)}
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Template((HERE / "player.html").read_text(encoding="utf-8")).substitute(
         title=escape(result.title),
         subtitle=escape(result.mechanism.title),
         plotly=get_plotlyjs(),
         style=(HERE / "player.css").read_text(encoding="utf-8"),
         script=(HERE / "player.js").read_text(encoding="utf-8"),
-        data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace(
-            "<", "\\u003c"
-        ),  # no name may end the script element
+        data=text.replace("<", "\\u003c"),  # no name can end the script element
     )
 
 
-def _packed(numbers: Any, kind: type = np.float32) -> str:
+def _encoded(numbers: Any, kind: type = np.float32) -> str:
+    """Return numbers as base64, little-endian."""
     return base64.b64encode(np.ascontiguousarray(numbers, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
 
 
-def _scenery(drawings: Sequence[Drawing]) -> dict[str, Any]:
-    """All that moves on the stage, and how much room it takes."""
-    first, dimension = drawings[0], drawings[0].dimension
+def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
+    """Return everything that moves in the drawing, and its limits."""
+    first, count, dimension = drawings[0], len(drawings), drawings[0].dimension
     lines, outlines, ground = (
         [joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "ground")
     )
-    traced = np.array([d.trail_points for d in drawings], dtype=float).reshape(len(drawings), -1, dimension)
-    poses = np.array([[(*np.ravel(s.rotation), *s.position) for s in d.solids] for d in drawings], dtype=float).reshape(
-        len(drawings), len(first.solids), 12
-    )
+    traced = np.array([d.trail_points for d in drawings], dtype=float).reshape(count, -1, dimension)
+    poses = _poses(drawings)
     meshes = [mesh(solid) for solid in first.solids]
     corners = [
-        np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), v) + poses[:, s, None, 9:]
-        for s, (v, _, _) in enumerate(meshes)
+        np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), vertices) + poses[:, s, None, 9:]
+        for s, (vertices, _, _) in enumerate(meshes)
     ]
     frames = [
         np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))
     ]
     surroundings = [traced.reshape(-1, dimension), *ground]
     span = max(_extent(np.concatenate([*frames, *surroundings])), 1e-3)
-    size = min(
-        span, max(2 * max(_extent(frame) for frame in frames), 1e-3)
-    )  # arrows fit the mechanism, even when it goes far
+    size = min(span, max(2 * max(_extent(frame) for frame in frames), 1e-3))  # fits a mechanism that travels far, too
 
     arrows, tips, force_note = _arrows(drawings, size)
     moments, moment_note = _moments(drawings)
-    everything = np.concatenate([*frames, *surroundings, tips])
-    low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
-    middle, half = (
-        (low + high) / 2,
-        np.maximum((high - low) / 2 * 1.08, (0.12 if dimension == 2 else 0.3) * span),
-    )  # no axis squeezed to nothing
-    floor = np.where(np.arange(dimension) == 2, low, middle - half)  # the floor of a scene is where its lowest point is
+    low, high = _limits(np.concatenate([*frames, *surroundings, tips]), span)
+    solids = [
+        {"vertices": vertices.round(6).tolist(), "faces": faces, "edges": edges, "colour": _colour(solid)}
+        for solid, (vertices, faces, edges) in zip(first.solids, meshes, strict=True)
+    ]
     return {
-        "dimension": dimension, "low": floor.tolist(), "high": (middle + half).tolist(), "size": size,
-        "lines": _series(lines), "outlines": _series(outlines), "ground": _series(ground),
-        "solids": [{"vertices": v.round(6).tolist(), "faces": f, "edges": e, "colour": _colour(s)} for s, (v, f, e) in zip(first.solids, meshes, strict=True)],
-        "poses": _packed(poses), "glass": sum(s.real for s in first.solids) * 2 < len(first.solids),
-        "arrows": arrows, "moments": moments, "note": "   ".join(filter(None, (force_note, moment_note))),
-        "traced": {"count": traced.shape[1], "where": _packed(traced)},
-    }  # fmt: skip
+        "dimension": dimension,
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "size": size,
+        "lines": _series(lines),
+        "outlines": _series(outlines),
+        "ground": _series(ground),
+        "solids": solids,
+        "poses": _encoded(poses),
+        "glass": sum(s.real for s in first.solids) * 2 < len(first.solids),
+        "arrows": arrows,
+        "moments": moments,
+        "note": "   ".join(filter(None, (force_note, moment_note))),
+        "traced": {"count": traced.shape[1], "where": _encoded(traced)},
+    }
+
+
+def _poses(drawings: Sequence[Drawing]) -> np.ndarray:
+    """Return frame x solid x (rotation by rows, position)."""
+    poses = [[(*np.ravel(s.rotation), *s.position) for s in d.solids] for d in drawings]
+    return np.array(poses, dtype=float).reshape(len(drawings), len(drawings[0].solids), 12)
+
+
+def _limits(points: np.ndarray, span: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of the axes: room for all points, and no axis much shorter than the others."""
+    dimension = points.shape[1]
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    middle = (low + high) / 2
+    half = np.maximum((high - low) / 2 * 1.08, (0.12 if dimension == 2 else 0.3) * span)
+    floor = np.where(np.arange(dimension) == 2, low, middle - half)  # the floor is at the lowest point
+    return floor, middle + half
 
 
 def _arrows(drawings: Sequence[Drawing], size: float) -> tuple[dict[str, Any], np.ndarray, str]:
-    """The forces that are ever there, the points of their arrows where they are of usual length, and how long one is for its force."""
-    kinds, dimension = [a.kind for a in drawings[0].arrows], drawings[0].dimension
-    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float).reshape(
-        len(drawings), len(kinds), dimension
-    )
+    """Return the forces that are not always zero, the tips of arrows of typical length, and a note on their scale."""
+    frames, kinds, dimension = len(drawings), [a.kind for a in drawings[0].arrows], drawings[0].dimension
+    forces = np.array([[a.force for a in d.arrows] for d in drawings], dtype=float)
+    forces = forces.reshape(frames, len(kinds), dimension)
     places = np.array([[a.at for a in d.arrows] for d in drawings], dtype=float).reshape(forces.shape)
     sizes = np.linalg.norm(forces, axis=2)
-    scale = LONGEST_ARROW * size / _usual(sizes)  # m per N
+    scale = MAX_ARROW * size / _typical(sizes)  # m per N
     kept = [n for n in range(len(kinds)) if np.any(sizes[:, n])]
     vectors = scale * forces
-    tips = places + vectors * np.minimum(1.0, LONGEST_ARROW * size / np.maximum(scale * sizes, 1e-300))[:, :, None]
+    tips = places + vectors * np.minimum(1.0, MAX_ARROW * size / np.maximum(scale * sizes, 1e-300))[:, :, None]
     newtons = _round_number(0.15 * size / scale)
     note = f"{_text(newtons * scale)} m ≙ {_text(newtons)} N" if kept else ""
     where = np.concatenate([places, vectors], axis=2)[:, kept]
-    return {"kinds": [kinds[n] for n in kept], "where": _packed(where)}, tips[:, kept].reshape(-1, dimension), note
+    return {"kinds": [kinds[n] for n in kept], "where": _encoded(where)}, tips[:, kept].reshape(-1, dimension), note
 
 
 def _moments(drawings: Sequence[Drawing]) -> tuple[dict[str, Any], str]:
-    """The moments that are ever there, each as an angle about its axis, and which angle stands for which moment."""
-    count, dimension = len(drawings[0].moments), drawings[0].dimension
-    moments = np.array([[np.atleast_1d(m.moment) for m in d.moments] for d in drawings], dtype=float).reshape(
-        len(drawings), count, 1 if dimension == 2 else 3
-    )
-    places = np.array([[m.at for m in d.moments] for d in drawings], dtype=float).reshape(
-        len(drawings), count, dimension
-    )
+    """Return the moments that are not always zero, each as an angle about its axis, and a note on their scale."""
+    frames, count, dimension = len(drawings), len(drawings[0].moments), drawings[0].dimension
+    components = 1 if dimension == 2 else 3
+    moments = np.array([[np.atleast_1d(m.moment) for m in d.moments] for d in drawings], dtype=float)
+    moments = moments.reshape(frames, count, components)
+    places = np.array([[m.at for m in d.moments] for d in drawings], dtype=float).reshape(frames, count, dimension)
     sizes = np.linalg.norm(moments, axis=2)
-    scale = LONGEST_ARC / _usual(sizes)  # rad per N m
+    scale = MAX_ARC / _typical(sizes)  # rad per N m
     kept = [n for n in range(count) if np.any(sizes[:, n])]
     angles = scale * moments * np.minimum(1.0, FULL_ARC / np.maximum(scale * sizes, 1e-300))[:, :, None]
     newton_metres = _round_number(np.pi / 2 / scale)
     note = f"{_text(np.degrees(newton_metres * scale))}° ≙ {_text(newton_metres)} N m" if kept else ""
-    return {"count": len(kept), "where": _packed(np.concatenate([places, angles], axis=2)[:, kept])}, note
+    return {"count": len(kept), "where": _encoded(np.concatenate([places, angles], axis=2)[:, kept])}, note
 
 
 def _extent(points: np.ndarray) -> float:
-    """The longest side of the box around some points; 0 without any."""
+    """Return the longest side of the bounding box; 0 without points."""
     return float(np.max(np.nanmax(points, axis=0) - np.nanmin(points, axis=0))) if len(points) else 0.0
 
 
-def _usual(sizes: np.ndarray) -> float:
-    """What nine of ten are not above, the largest ones may be a few knocks. Those that are zero do not count."""
+def _typical(sizes: np.ndarray) -> float:
+    """Return the 90 % quantile of the nonzero sizes: the largest may belong to a few impacts."""
     return float(np.quantile(sizes[sizes > 0], 0.9)) if np.any(sizes > 0) else 1.0
 
 
 def _series(frames: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Points of all frames; frame i has the rows starts[i] to ends[i]. What stands still is there once."""
+    """Return the points of all frames; frame i has the rows starts[i] to ends[i]. Equal frames are stored once."""
     kept: list[np.ndarray] = []
     starts, ends, rows = [], [], 0
     for points in frames:
@@ -165,11 +183,11 @@ def _series(frames: Sequence[np.ndarray]) -> dict[str, Any]:
             rows += len(points)
         starts.append(rows - len(points))
         ends.append(rows)
-    return {"points": _packed(np.concatenate(kept)), "starts": starts, "ends": ends}
+    return {"points": _encoded(np.concatenate(kept)), "starts": starts, "ends": ends}
 
 
 def _round_number(x: float) -> float:
-    """1, 2 or 5 times a power of ten, not above x."""
+    """Return the largest number up to x that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))
     return float(power * max(m for m in (1, 2, 5) if m * power <= x * (1 + 1e-9)))
 
@@ -182,25 +200,12 @@ def _colour(solid: Solid) -> str:
     return BASE_COLOUR if solid.group < 0 else COLOURS[solid.group % len(COLOURS)]
 
 
-def mesh(solid: Solid) -> tuple[np.ndarray, list[tuple[int, ...]], list[list[int]]]:
-    """Vertices around the solid's middle, triangles of their numbers, and polylines of them along its edges: rings of vertices, one above the other."""
-    turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
-    around, up = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1), np.array([0.0, 0.0, 1.0])
-    if solid.kind == "box":
-        rings = [
-            np.array(solid.size) / 2 * [[x, y, z] for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))] for z in (-1, 1)
-        ]
-    elif solid.kind == "cylinder":
-        rings = [solid.size[0] * around + z * solid.size[1] / 2 * up for z in (-1, 1)]
-    else:
-        rings = [
-            solid.size[0] * (np.cos(b) * around + np.sin(b) * up)
-            for b in np.linspace(-np.pi / 2 + 0.1, np.pi / 2 - 0.1, 11)
-        ]
+def mesh(solid: Solid) -> Mesh:
+    """Return the mesh of a solid around its middle, made of rings of vertices, one above the other."""
+    rings = _rings(solid)
     n, last = len(rings[0]), (len(rings) - 1) * len(rings[0])
-    vertices = np.concatenate(
-        [*rings, [rings[0].mean(axis=0), rings[-1].mean(axis=0)]]
-    )  # the last two close it below and above
+    ends = [rings[0].mean(axis=0), rings[-1].mean(axis=0)]  # close the mesh below and above
+    vertices = np.concatenate([*rings, ends])
     faces: list[tuple[int, ...]] = []
     for k in range(n):
         m = (k + 1) % n
@@ -211,19 +216,31 @@ def mesh(solid: Solid) -> tuple[np.ndarray, list[tuple[int, ...]], list[list[int
     return vertices, faces, closed + ([[k, last + k] for k in range(n)] if solid.kind == "box" else [])
 
 
+def _rings(solid: Solid) -> list[np.ndarray]:
+    if solid.kind == "box":
+        corners = ((1, 1), (-1, 1), (-1, -1), (1, -1))
+        return [np.array(solid.size) / 2 * [[x, y, z] for x, y in corners] for z in (-1, 1)]
+    turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
+    around, up = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1), np.array([0.0, 0.0, 1.0])
+    radius = solid.size[0]
+    if solid.kind == "cylinder":
+        return [radius * around + z * solid.size[1] / 2 * up for z in (-1, 1)]
+    latitudes = np.linspace(-np.pi / 2 + 0.1, np.pi / 2 - 0.1, 11)
+    return [radius * (np.cos(b) * around + np.sin(b) * up) for b in latitudes]
+
+
 def _signals(result: Result, frames: np.ndarray, chosen: Sequence[str] | None) -> dict[str, Any]:
-    """The curves that are shown at first, and those that can be."""
+    """Return the signals that are plotted at first, and those that can be selected."""
     for name in chosen or ():
-        result[name]  # refuses an unknown name
+        result[name]  # raises a UserError for an unknown name
     energies = [n for n in result.names if n.endswith(ENERGIES)]
-    others = sorted(
-        (n for n in result.names if "energy." not in n), key=lambda n: not result.shown[n].unit
-    )  # quaternions say little to the eye
-    shown = list(chosen) if chosen else [*energies, *others[:CURVES]]
-    kept = list(dict.fromkeys([*shown, *energies, *result.names]))[: max(SIGNALS_AT_MOST, len(shown))]
+    others = [n for n in result.names if "energy." not in n]
+    others.sort(key=lambda n: not result.shown[n].unit)  # quaternions, which have no unit, come last
+    shown = list(chosen) if chosen else [*energies, *others[:DEFAULT_CURVES]]
+    kept = list(dict.fromkeys([*shown, *energies, *result.names]))[: max(MAX_SIGNALS, len(shown))]
     found = []
     for name in kept:
         how = result.shown[name]
         values = how.factor * result[name][frames] + how.offset
-        found.append({"name": name, "unit": how.unit, "values": _packed(values, np.float64)})
+        found.append({"name": name, "unit": how.unit, "values": _encoded(values, np.float64)})
     return {"signals": found, "chosen": shown}

@@ -1,4 +1,4 @@
-"""The cart's controller: golden values, exact decay, equivalences, symmetries, flags, and the errors of the article put back."""
+"""The cart's controller: golden values, exact decay, equivalences, symmetries, flags, and the article's errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from helpers.tolerances import (
 )
 from mechfmu import CartController, Scenario
 from mechfmu.control.guidance import safe_field
-from mechfmu.control.programmed_constraints import Program, response
+from mechfmu.control.programmed_constraints import ConstraintProgram, response
 from mechfmu.mechanisms.cart_controller.program import Gains, cart_program, free_law, rigid_law
 from mechfmu.mechanisms.wheeled_cart.equations import (
     Drive,
@@ -60,7 +60,7 @@ def controller_of(case: dict) -> CartController:
     return CartController(front=case["mode"], obstacles=len(SCENARIOS[case["scenario"]]["obstacles"]))
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ("numpy", "casadi"))  # the native FMU is the c engine
@@ -109,7 +109,7 @@ def test_ten_seconds_of_the_closed_loop() -> None:
         assert np.max(np.abs(signals[name] - np.array([s[key] for s in samples]))) < CART_TRAJECTORY, key
 
 
-# --- decay ------------------------------------------------------------------------------------------------------------------
+# --- decay ------------------------------------------------------------------------------------------------------------
 
 TIMES = np.linspace(0.0, 10.0, 101)
 A4 = np.array([[0, 1, 0, 0], [-16, -8, 0, 0], [0, 0, -3, 0], [0, 0, 0, -3]])
@@ -156,7 +156,7 @@ def test_both_violations_gone_means_the_field_is_followed() -> None:
     assert np.max(gap[60:]) < 1e-4
 
 
-# --- equivalences -----------------------------------------------------------------------------------------------------------
+# --- equivalences -----------------------------------------------------------------------------------------------------
 
 
 def random_case(seed: int):
@@ -206,25 +206,25 @@ def test_theta3_is_the_closed_form() -> None:
 
 
 def test_without_side_load_the_free_plant_moves_like_the_rigid_one() -> None:
-    """The torques of the rigid law with zero side load, on both plants, from a start that satisfies (16) but not the program."""
+    """The torques of the rigid law with zero side load, on both plants; the start satisfies (16), not the program."""
     times = np.linspace(0.0, 8.0, 81)
     control = GUIDANCE | GAINS | LIMITLESS | {"constraint.allocation": "zero_side_load"}
     start = starts(Q, LOOP["samples"][0]["q"])
     w, q3 = 0.1, 0.2
     rigid = Loop(SCENARIOS[0], start | {"front.speed_start": w, "steering.rate_start": 0.0}, control, "rigid", CART)
-    free = Loop(SCENARIOS[0], start | {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0}, control, "free",
-                CART, law="rigid")  # fmt: skip
+    rolling = {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0}
+    free = Loop(SCENARIOS[0], start | rolling, control, "free", CART, law="rigid")
     one, other = rigid.run(times), free.run(times)
     for name in Q:
         assert np.max(np.abs(one.plant[name] - other.plant[name])) < CART_SAME_MOTION, name
     slip = slip_of(other.plant["steering.angle"], other.plant["rear.speed"], other.plant["yaw_rate"], K)
     assert np.max(np.abs(slip)) < CART_SAME_MOTION
-    loaded = Loop(SCENARIOS[0], start | {"rear.speed_start": w * np.cos(q3), "yaw_rate_start": w * np.sin(q3) / K.L, "steering.rate_start": 0.0},
-                  control | {"constraint.allocation": 1.0}, "free", CART, law="rigid").run(times)  # fmt: skip
+    control = control | {"constraint.allocation": 1.0}
+    loaded = Loop(SCENARIOS[0], start | rolling, control, "free", CART, law="rigid").run(times)
     assert np.max(np.abs(loaded.plant["pose.y"] - one.plant["pose.y"])) > 1e-3  # with side load it does not
 
 
-# --- symmetries -------------------------------------------------------------------------------------------------------------
+# --- symmetries -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -281,11 +281,11 @@ def test_mirror(case: dict) -> None:
     )
 
 
-# --- singular situations, flags, limits -------------------------------------------------------------------------------------
+# --- singular situations, flags, limits -------------------------------------------------------------------------------
 
 
 def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
-    """A static target reached: exact steering torque grows without bound, damped it does not; the flag tells."""
+    """A static target reached: exact steering torque grows without bound, damped it does not; the flag is set."""
     still = {
         "target.velocity_x": 0.0,
         "target.x": -4.5,
@@ -302,7 +302,10 @@ def test_where_the_field_vanishes_the_damped_law_stays_bounded() -> None:
 
 
 def test_a_front_wheel_across_turns_by_itself() -> None:
-    """Steering 90 degrees off with y != 0: theta3 = 0. The damped law leaves it, and the target is reached; driving backwards turns the cart round."""
+    """Steering 90 degrees off with y != 0: theta3 = 0.
+
+    The damped law leaves it, and the target is reached; driving backwards turns the cart round.
+    """
     for heading, steering in ((0.0, np.pi / 2), (np.pi, 0.0)):
         start = {
             "pose.x_start": -5.0,
@@ -368,7 +371,10 @@ def test_the_footprint_inflates_the_obstacles() -> None:
 
 
 def test_the_published_guidance_as_an_option() -> None:
-    """The same law on the article's field: its velocity is passed on, and the cart gets stuck where the safe field does not."""
+    """The same law on the article's field.
+
+    Its velocity is passed on, and the cart gets stuck where the safe field does not.
+    """
     found = evaluated(CartController(guidance="article"), {})
     assert [found["guidance.velocity_x"], found["guidance.velocity_y"]] == pytest.approx(
         list(published(-4.5, 0.8, 0.0)), rel=1e-9
@@ -401,7 +407,7 @@ def test_engines_agree(options: dict) -> None:
             assert abs(other[name] - value) < CONTROLLER * max(1.0, abs(value)), name
 
 
-# --- the article's errors, put back -----------------------------------------------------------------------------------------
+# --- the article's errors, put back -----------------------------------------------------------------------------------
 
 
 class FreeLoop:
@@ -410,7 +416,7 @@ class FreeLoop:
     def __init__(self, law, scenario: int = 0, gains: Gains = Gains(16.0, 8.0, 3.0, 0.0, 4.0)):  # noqa: B008
         self.law, self.scenario, self.gains = law, SCENARIOS[scenario], gains
 
-    def program(self, t: float) -> Program:
+    def program(self, t: float) -> ConstraintProgram:
         target, obstacles = scenario_objects(self.scenario, t)
         return cart_program(field_on_jets(safe_field, target, obstacles, G), K, self.gains, "free")
 
@@ -435,16 +441,16 @@ def equations(q: np.ndarray, nu: np.ndarray):
     return response(*free_equations(q[2], *nu, K))
 
 
-def right(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+def right(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
     return program.control(q, nu, 0.0, *equations(q, nu)).u
 
 
 def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
     """Without b_4i dphi/dq4 in Theta the violations do not decay as they should."""
 
-    def forgets_heading(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    def forgets_heading(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (a, R) = program.violation(q, nu, 0.0), equations(q, nu)
-        still = Program(
+        still = ConstraintProgram(
             lambda q, nu: np.stack([*pose_rates(q[3], nu[0], nu[1], K), nu[2], 0.0 * nu[1]]), program.phi, program.psi
         ).violation(q, nu, 0.0)
         Theta = np.concatenate([still.Theta[:1], v.Theta[1:]])
@@ -455,9 +461,12 @@ def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
 
 
 def test_erratum_4_forces_without_an_actuator() -> None:
-    """The article's law supports the program with forces R1, R2 on the body that no motor supplies; dropping them is not exact."""
+    """The article's law supports the program with forces R1, R2 on the body that no motor supplies.
 
-    def drops_forces(program: Program, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    Dropping them is not exact.
+    """
+
+    def drops_forces(program: ConstraintProgram, q: np.ndarray, nu: np.ndarray) -> np.ndarray:
         v, (Mr, br, B) = program.violation(q, nu, 0.0), free_equations(q[2], *nu, K)
         article = np.column_stack(
             [B[:, 0], B[:, 1], v.Theta[0]]
@@ -494,7 +503,7 @@ def test_erratum_6_off_the_program_the_free_front_wheel_skids() -> None:
     assert np.max(slip[60:]) < 1e-5
 
 
-# --- bad input --------------------------------------------------------------------------------------------------------------
+# --- bad input --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ("casadi", "c"))
@@ -508,7 +517,7 @@ def test_erratum_6_off_the_program_the_free_front_wheel_skids() -> None:
     ),
     ids=("start", "footprint", "overlap", "target"),
 )
-def test_a_start_that_cannot_be_solved_is_refused(engine: str, changes: dict[str, float], reason: str) -> None:
+def test_a_start_that_cannot_be_solved_is_rejected(engine: str, changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=rf"^at t = 0 s: {reason} \(inflated by guidance.footprint\)$"):
         make_instance(CartController(), changes, engine).initialize()
 
@@ -539,24 +548,32 @@ def test_later_it_goes_on_with_a_flag(engine: str) -> None:
     ),
     ids=("overlap", "target", "axis", "nan"),
 )
-def test_scenarios_that_cannot_be_solved_are_refused(changes: dict[str, float], reason: str) -> None:
+def test_scenarios_that_cannot_be_solved_are_rejected(changes: dict[str, float], reason: str) -> None:
     with pytest.raises(UserError, match=f"^{reason}$"):
         Scenario().start(changes)
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), (
-    ("geometry.rear", 0.0, "must be greater than 0"), ("guidance.influence", 0.0, "must be greater than 0"),
-    ("guidance.cruise_speed", -1.0, "must be greater than 0"), ("constraint.k0", 0.0, "must be greater than 0"),
-    ("constraint.damping", -0.1, "must be at least 0"), ("limit.wheel_torque", -1.0, "must be at least 0"),
-    ("obstacle[1].semi_axis_a", -0.1, "must be at least 0"), ("obstacle[1].active", 2.0, "must be at most 1"),
-    ("pose.x", float("nan"), "must be a finite number"), ("guidance.footprint", float("inf"), "must be a finite number"),
-))  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    (
+        ("geometry.rear", 0.0, "must be greater than 0"),
+        ("guidance.influence", 0.0, "must be greater than 0"),
+        ("guidance.cruise_speed", -1.0, "must be greater than 0"),
+        ("constraint.k0", 0.0, "must be greater than 0"),
+        ("constraint.damping", -0.1, "must be at least 0"),
+        ("limit.wheel_torque", -1.0, "must be at least 0"),
+        ("obstacle[1].semi_axis_a", -0.1, "must be at least 0"),
+        ("obstacle[1].active", 2.0, "must be at most 1"),
+        ("pose.x", float("nan"), "must be a finite number"),
+        ("guidance.footprint", float("inf"), "must be a finite number"),
+    ),
+)
 def test_bad_numbers(name: str, value: float, reason: str) -> None:
     with pytest.raises(UserError, match=rf"^{name.replace('[', chr(92) + '[')} = .*: {reason}$"):
         CartController().start({name: value})
 
 
-# --- scenario ---------------------------------------------------------------------------------------------------------------
+# --- scenario ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)

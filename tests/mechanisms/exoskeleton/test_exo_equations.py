@@ -1,4 +1,4 @@
-"""The exoskeleton's equations: two forms that agree, symmetries, conserved quantities, and the energy balance with everything switched on."""
+"""The exoskeleton's equations: two forms that agree, symmetries, conserved quantities, energy balance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from helpers.exo_cases import everything_acts
 from helpers.exo_golden import (
     Case,
     fast,
-    folded,
     jacobian,
     load,
     moments,
@@ -22,6 +21,7 @@ from helpers.exo_golden import (
     random_case,
     slow,
     starts,
+    swept,
     system,
     worst,
 )
@@ -38,7 +38,7 @@ from helpers.tolerances import (
 from mechfmu import Exoskeleton
 from mechfmu.codegen.recording import ARGUMENTS, recording_of
 from mechfmu.mechanisms.exoskeleton import matrices as dense
-from mechfmu.mechanisms.exoskeleton import recursion as recursion
+from mechfmu.mechanisms.exoskeleton import recursion
 from mechfmu.mechanisms.exoskeleton.topology import Limbs
 from mechfmu.simulation.engines import engine
 
@@ -51,7 +51,7 @@ def random_cases(limbs: Limbs, count: int = 10) -> list[Case]:
     return [random_case(limbs, random, length_inertia=bool(i % 2)) for i in range(count)]
 
 
-# --- two forms --------------------------------------------------------------------------------------------------------------
+# --- two forms --------------------------------------------------------------------------------------------------------
 
 
 @shapes
@@ -61,7 +61,7 @@ def test_matrices_and_recursion_agree(limbs: Limbs) -> None:
 
 @shapes
 @pytest.mark.parametrize("feet", ([0], [1], [0, 1]), ids=("foot 1", "foot 2", "both"))
-def test_they_agree_on_pins_and_given_lengths(limbs: Limbs, feet: list[int]) -> None:
+def test_they_agree_with_pinned_feet_and_given_lengths(limbs: Limbs, feet: list[int]) -> None:
     random = np.random.default_rng(7)
     for c in random_cases(limbs, 6):
         fixed = random.integers(0, 2, limbs.n).astype(float)
@@ -72,7 +72,7 @@ def test_they_agree_on_pins_and_given_lengths(limbs: Limbs, feet: list[int]) -> 
 
 @shapes
 def test_inverse_dynamics_gives_the_forces_back(limbs: Limbs) -> None:
-    """A third way: outward accelerations, inward sums of forces, row by row as in the specification's readable form."""
+    """A third way: outward accelerations, inward sums of forces, row by row as in the specification."""
     for c in random_cases(limbs):
         acc = fast(c)
         s, sigma, cc = c.state, limbs.sigma, limbs.c(c.links.n)
@@ -148,7 +148,7 @@ def test_singular_only_without_axial_inertia_and_with_all_links_parallel() -> No
     assert smallest(without, spread) > 1e-6
 
 
-# --- symmetries -------------------------------------------------------------------------------------------------------------
+# --- symmetries -------------------------------------------------------------------------------------------------------
 
 
 def swapped(c: Case) -> tuple[Case, np.ndarray]:
@@ -209,7 +209,7 @@ def test_straight_limbs_of_two_links_are_limbs_of_one() -> None:
         assert energy(six) == pytest.approx(energy(three), rel=STRAIGHT)
 
 
-# --- energy and momentum ----------------------------------------------------------------------------------------------------
+# --- energy and momentum ----------------------------------------------------------------------------------------------
 
 
 def along_the_motion(m: Exoskeleton, outputs: tuple[str, ...], at: Any) -> dict[str, float]:
@@ -226,14 +226,19 @@ def along_the_motion(m: Exoskeleton, outputs: tuple[str, ...], at: Any) -> dict[
 
 
 OPTIONS = [dict(contact=c, inertia=i, lengths=l) for c, i, l in (
-    ("external", "prescribed", "prescribed"), ("external", "length", "free"), ("automatic", "prescribed", "free"), ("automatic", "constant", "prescribed"),
+    ("external", "prescribed", "prescribed"), ("external", "length", "free"), ("automatic", "prescribed", "free"),
+    ("automatic", "constant", "prescribed"),
     ("pinned", "length", "prescribed"), ("flight", "prescribed", "prescribed"))]  # fmt: skip
 
 
 @pytest.mark.parametrize("pinned", ((0, 0), (1, 0), (0, 1), (1, 1)), ids=("flight", "foot 1", "foot 2", "both"))
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(o.values()))
 def test_power_balance_with_every_input_active(options: dict[str, str], pinned: tuple[int, int]) -> None:
-    """E' = -sum d l'^2 - 1/2 sum I' phi'^2 + sum M (phi_lower' - phi_upper') + sum Fa l' + sum R . v_foot, hinge dampers and N l' of given lengths besides."""
+    """The energy changes by the power of all forces.
+
+    E' = -sum d l'^2 - 1/2 sum I' phi'^2 + sum M (phi_lower' - phi_upper') + sum Fa l' + sum R . v_foot, and the powers
+    of hinge dampers and of given lengths, N l'.
+    """
     if any(pinned) and options["contact"] not in ("automatic", "pinned"):
         pinned = (0, 0)
     m = Exoskeleton(leg1=2, leg2=1, body=2, **options)
@@ -241,7 +246,7 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
     for seed in range(3):
         t, x, d, u, p = everything_acts(m, seed, pinned)
         p = np.array(p)
-        if m.prescribed:  # one link follows its input
+        if m.configuration.prescribed:  # one link follows its input
             p[m.table.by_name["link[1].prescribed"].index] = 1.0
         X, U, P = m.table.x(x), m.table.u(u), m.table.p(p)
         y, rates = m.table.y(m.outputs(t, x, d, u, p)), m.table.x(m.rates(t, x, d, u, p))
@@ -266,7 +271,7 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
         power += U.Fa @ X.ld - P.d @ X.ld**2
         if options["inertia"] == "prescribed":
             power -= 0.5 * U.Id @ X.w**2
-        if m.prescribed:
+        if m.configuration.prescribed:
             residual = y.thrust[0] - (-P.k[0] * (X.l[0] - P.l0[0]) - P.d[0] * X.ld[0] + U.Fa[0])
             power += residual * X.ld[0]
         if options["contact"] == "external":
@@ -277,7 +282,7 @@ def test_power_balance_with_every_input_active(options: dict[str, str], pinned: 
 
 @pytest.mark.parametrize("pinned", ((1, 0), (0, 1), (1, 1)), ids=("foot 1", "foot 2", "both"))
 def test_reactions_are_what_changes_the_momentum(pinned: tuple[int, int]) -> None:
-    """sum R = dP/dt + M g, and the change of the angular momentum is the moment of the reactions and ankles about the mass centre."""
+    """sum R = dP/dt + M g; the moment of reactions and ankles about the mass centre is the rate of H_c."""
     m = Exoskeleton(contact="automatic")
     for seed in range(3):
         at = everything_acts(m, seed, pinned)
@@ -305,8 +310,11 @@ def test_standing_balances_its_moments() -> None:
     assert np.all(y.thrust[:4] > 0), "the legs are compressed"
 
 
-def test_flight_keeps_momentum_whatever_acts_inside() -> None:
-    """Inertia that changes in time, inner moments and actuators: P_x, P_y + M g t, the path of the mass centre and H_c stay; the energy balances."""
+def test_flight_conserves_momentum_under_internal_forces() -> None:
+    """With inertia that changes in time, inner moments and actuators, the energy balances.
+
+    P_x, P_y + M g t, the path of the mass centre and H_c are conserved.
+    """
     m = Exoskeleton.three_link(contact="flight", inertia="prescribed")
     run, table = engine("casadi", m), m.table
     _, x, d, u, p = m.start(
@@ -369,8 +377,8 @@ def test_mobility_of_the_feet() -> None:
         for c in random_cases(limbs, 3):
             mass, _ = system(c)
             J, _ = jacobian(c, [0, 1])
-            b, f = folded(c)
-            mobility = recursion.feet(limbs, b, f, c.g)
+            links, sweep = swept(c)
+            mobility = recursion.foot_mobility(limbs, links, sweep, c.g)
             found = np.block([[np.reshape(mobility.Om[i][j], (2, 2)) for j in range(2)] for i in range(2)])
             inverse = np.linalg.inv(mass)
             assert worst(found, J @ inverse @ J.T) < FORMS
@@ -378,7 +386,7 @@ def test_mobility_of_the_feet() -> None:
             assert worst(np.reshape(mobility.turn, (2, 4)), shanks @ J.T) < FORMS
 
 
-# --- engines ----------------------------------------------------------------------------------------------------------------
+# --- engines ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ("casadi", "c"))

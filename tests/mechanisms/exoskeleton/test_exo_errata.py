@@ -1,6 +1,7 @@
-"""Four errors of the printed paper that change results: each is put back here, and a check that the right equations pass must then fail.
+"""Four errors of the printed paper that change results: with each of them, a check that the right equations pass fails.
 
-The checks are physical: golden accelerations, equilibrium, energy and angular momentum of a free flight. Every wrong form is also told apart by the recursion.
+The checks are physical: golden accelerations, equilibrium, energy and angular momentum of a free flight. The recursion
+also differs from every wrong form.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def nothing_acts_in_flight(c: Case, m: dense.Matrices) -> dense.Matrices:
 right = changed(lambda _, m: m)
 
 
-# --- checks -----------------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def golden(form: Form, name: str, only: Callable[[Case], bool] = lambda _: True) -> None:
@@ -150,7 +151,7 @@ def test_the_error_would_be_noticed(
     (reactions_only_in_the_rows_of_x_and_y, sign_in_16, cosine_in_K, nothing_acts_in_flight),
     ids=lambda f: f.__name__,
 )
-def test_the_recursion_tells_it_apart(error: Callable[[Case, dense.Matrices], dense.Matrices]) -> None:
+def test_the_recursion_differs_from_it(error: Callable[[Case, dense.Matrices], dense.Matrices]) -> None:
     data = load("acc_6link")
     c = case(Limbs(2, 2, 2), data["cases"][1])
     assert worst(right(c), fast(c)) < FORMS
@@ -158,7 +159,7 @@ def test_the_recursion_tells_it_apart(error: Callable[[Case, dense.Matrices], de
 
 
 def test_how_wrong_the_printed_reactions_are() -> None:
-    """The specification: accelerations of several hundred at a standing equilibrium, and legs that come out stretched."""
+    """As specified: accelerations of several hundred at a standing equilibrium, and legs that are stretched."""
     data = load("static_6link_double")
     c = case(Limbs(2, 2, 2), data)
     standing = c.with_(loads=c.loads._replace(R=np.reshape(data["expect"]["reactions"], (2, 2))))

@@ -1,4 +1,4 @@
-"""The exoskeleton's examples on the spot: plant and controller as two FMUs, side by side. Without their pictures; test_walking.py has the one that walks."""
+"""The exoskeleton's examples: plant and controller as two FMUs. No pictures; test_walking.py tests walking."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import json, sys
 example = __import__(sys.argv[1])
 from exo_loop import balance
 result = example.simulate(float(sys.argv[2]))
-names = ["phase", "events", "hip.x", "hip.y", "foot[1].y", "foot[2].y", "foot[1].reaction_y", "foot[2].reaction_y", "energy.dissipated", "impact_energy_loss"]
-print(json.dumps({n: list(map(float, result[n])) for n in names} | {"balance": balance(result), "t": list(map(float, result.t))}))
+names = ["phase", "events", "hip.x", "hip.y", "energy.dissipated", "impact_energy_loss"]
+names += [f"foot[{b}].{name}" for b in (1, 2) for name in ("y", "reaction_y")]
+values = {name: result[name] for name in names} | {"t": result.t}
+print(json.dumps({name: list(map(float, v)) for name, v in values.items()} | {"balance": balance(result)}))
 """
 
 

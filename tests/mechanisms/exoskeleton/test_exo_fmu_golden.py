@@ -66,7 +66,7 @@ def test_accelerations(fmu: Build, host: Host, inertia: str) -> None:
 
 
 def test_flight_and_standing(fmu: Build, host: Host) -> None:
-    """The 6-link model: a flight (high above the ground nothing touches down), then equilibrium on both feet, which lasts."""
+    """The 6-link model: a flight high above the ground without touch-down, then lasting equilibrium on both feet."""
     data, file = load("flight_6link"), fmu("exoskeleton")
     start = starts(data["params"], data["q"][0], data["l"][0], data["qd"][0], data["ld"][0]) | {"ground.height": -100.0}
     slave = host.open(file).initialize(start, EXO_TIGHT)
@@ -153,15 +153,15 @@ import json, sys
 sys.modules["mechfmu"] = None
 import fmpy
 file, job = sys.argv[1], json.loads(sys.argv[2])
-result = fmpy.simulate_fmu(file, fmi_type="ModelExchange", stop_time=job["stop"], output_interval=0.01, relative_tolerance=1e-8,
-                           start_values=job["start"], output=job["output"], record_events=True)
+result = fmpy.simulate_fmu(file, fmi_type="ModelExchange", stop_time=job["stop"], output_interval=0.01,
+                           relative_tolerance=1e-8, start_values=job["start"], output=job["output"], record_events=True)
 print(json.dumps({name: [float(v) for v in result[name]] for name in result.dtype.names}))
 """
 
 
 @pytest.mark.parametrize("kind", ("native",))
 def test_the_drop_in_model_exchange(fmu: Build, tmp_path: Path) -> None:
-    """Touch-down and lift-off are event indicators, impacts are new states: CVode and FMPy do the rest. Both sides of an event are recorded."""
+    """CVode and FMPy handle event indicators and new states. Both sides of an event are recorded."""
     data, start = drop()
     job = dict(stop=1.0, start=start, output=[*state_names(3), "phase", "events", *BALANCE])
     done = run([sys.executable, "-c", FMPY, fmu("exoskeleton", **THREE), json.dumps(job)], cwd=tmp_path)
@@ -182,21 +182,27 @@ def test_the_drop_in_model_exchange(fmu: Build, tmp_path: Path) -> None:
 
 
 CONTRACT = {
-    "parameter": ["link[{i}].mass", "link[{i}].com_fraction", "link[{i}].rest_length", "link[{i}].inertia", "link[{i}].stiffness", "link[{i}].damping",
-                  "link[{i}].axial_inertia", "link[{i}].locked", "ground.height", "ground.friction", "ground.restitution", "hip.x_start", "hip.y_start",
-                  "hip.velocity_x_start", "hip.velocity_y_start", "link[{i}].angle_start", "link[{i}].rate_start", "link[{i}].length_start",
-                  "link[{i}].length_rate_start", "foot[{b}].pinned_start", "gravity", "solver.relative_tolerance", "solver.max_step"],
+    "parameter": [
+        "link[{i}].mass", "link[{i}].com_fraction", "link[{i}].rest_length", "link[{i}].inertia", "link[{i}].stiffness",
+        "link[{i}].damping", "link[{i}].axial_inertia", "link[{i}].locked", "ground.height", "ground.friction",
+        "ground.restitution", "hip.x_start", "hip.y_start", "hip.velocity_x_start", "hip.velocity_y_start",
+        "link[{i}].angle_start", "link[{i}].rate_start", "link[{i}].length_start", "link[{i}].length_rate_start",
+        "foot[{b}].pinned_start", "gravity", "solver.relative_tolerance", "solver.max_step",
+    ],
     "input": ["hip.moment[{b}]", "link[{i}].axial_force"],
-    "output": ["hip.x", "hip.y", "hip.velocity_x", "hip.velocity_y", "hip.acceleration_x", "hip.acceleration_y", "link[{i}].angle", "link[{i}].rate",
-               "link[{i}].acceleration", "link[{i}].length", "link[{i}].length_rate", "link[{i}].length_acceleration", "link[{i}].thrust", "foot[{b}].x",
-               "foot[{b}].y", "foot[{b}].velocity_x", "foot[{b}].velocity_y", "foot[{b}].reaction_x", "foot[{b}].reaction_y", "foot[{b}].pinned", "head.x",
-               "head.y", "phase", "events", "impact_energy_loss", "com.x", "com.y", "com.velocity_x", "com.velocity_y", "momentum.angular",
-               "energy.kinetic", "energy.potential", "energy.total", "energy.input", "energy.dissipated"],
+    "output": [
+        "hip.x", "hip.y", "hip.velocity_x", "hip.velocity_y", "hip.acceleration_x", "hip.acceleration_y",
+        "link[{i}].angle", "link[{i}].rate", "link[{i}].acceleration", "link[{i}].length", "link[{i}].length_rate",
+        "link[{i}].length_acceleration", "link[{i}].thrust", "foot[{b}].x", "foot[{b}].y", "foot[{b}].velocity_x",
+        "foot[{b}].velocity_y", "foot[{b}].reaction_x", "foot[{b}].reaction_y", "foot[{b}].pinned", "head.x", "head.y",
+        "phase", "events", "impact_energy_loss", "com.x", "com.y", "com.velocity_x", "com.velocity_y",
+        "momentum.angular", "energy.kinetic", "energy.potential", "energy.total", "energy.input", "energy.dissipated",
+    ],
 }  # fmt: skip
 
 
 def test_the_file(fmu: Build, kind: str) -> None:
-    """The variables of the contract, under their names; types, units, what depends on what; the standard's own rules."""
+    """Names, types, units and dependencies of the specified variables; the rules of the standard."""
     file = fmu("exoskeleton", **THREE)
     assert fmpy.validation.validate_fmu(str(file)) == []
     description = Description(file)

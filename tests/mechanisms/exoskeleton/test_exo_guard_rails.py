@@ -1,4 +1,4 @@
-"""What the exoskeleton refuses, in which words, and that nothing is lost by it: in the library and in both kinds of FMU."""
+"""Errors of the exoskeleton and their messages, in the library and in FMUs; the instance remains usable."""
 
 from __future__ import annotations
 
@@ -24,12 +24,17 @@ MASSLESS = {f"link[{i}].axial_inertia": 0.0 for i in (1, 2, 3)}
 
 BAD_STARTS = {
     "too short": ({"link[2].length_start": 0.19 * 0.9274}, "link[2].length falls below 0.2 of its rest length"),
-    "parallel without axial inertia": (UPRIGHT | MASSLESS, "all links are parallel at the start and have no axial inertia"),
-    "legs locked and parallel": (UPRIGHT | STANDING | {"link[1].locked": 1, "link[2].locked": 1}, "both legs are locked and parallel and both feet are pinned"),
+    "parallel without axial inertia": (UPRIGHT | MASSLESS,
+        "all links are parallel at the start and have no axial inertia"),
+    "legs locked and parallel": (UPRIGHT | STANDING | {"link[1].locked": 1, "link[2].locked": 1},
+        "both legs are locked and parallel and both feet are pinned"),
     "below the ground": ({"hip.y_start": 0.5}, "foot[1] starts below the ground"),
-    "pinned in the air": ({"foot[2].pinned_start": 1}, "foot[2].pinned_start is set, but foot[2] starts more than 0.001 m above the ground"),
-    "pinned and moving": (UPRIGHT | STANDING | {"hip.velocity_x_start": 0.5}, "foot[1] moves by more than 0.001 m/s at the start"),
-    "locked and moving": ({"link[3].locked": 1, "link[3].length_rate_start": 0.1}, "link[3].length_rate_start must be 0: link[3].locked is set"),
+    "pinned in the air": ({"foot[2].pinned_start": 1},
+        "foot[2].pinned_start is set, but foot[2] starts more than 0.001 m above the ground"),
+    "pinned and moving": (UPRIGHT | STANDING | {"hip.velocity_x_start": 0.5},
+        "foot[1] moves by more than 0.001 m/s at the start"),
+    "locked and moving": ({"link[3].locked": 1, "link[3].length_rate_start": 0.1},
+        "link[3].length_rate_start must be 0: link[3].locked is set"),
 }  # fmt: skip
 bad_starts = pytest.mark.parametrize(("start", "text"), BAD_STARTS.values(), ids=BAD_STARTS.keys())
 
@@ -44,7 +49,7 @@ def test_a_bad_start_in_the_library(name: str, start: dict[str, float], text: st
 
 @bad_starts
 def test_a_bad_start_in_an_fmu(fmu: Build, host: Host, start: dict[str, float], text: str) -> None:
-    """Refused at the end of initialization; a better start can then be given to a new instance."""
+    """An error when initialization ends; a new instance accepts a valid start."""
     file = fmu("exoskeleton", **THREE)
     slave = host.open(file).enter(start)
     with pytest.raises(Refused) as refused:
@@ -54,8 +59,8 @@ def test_a_bad_start_in_an_fmu(fmu: Build, host: Host, start: dict[str, float], 
     host.open(file).initialize()
 
 
-def test_starts_near_the_limits_are_taken() -> None:
-    """The same postures with a little room are no mistakes."""
+def test_starts_near_the_limits_are_accepted() -> None:
+    """The same postures with a small margin are valid."""
     for start in (
         UPRIGHT | {"hip.y_start": 1.0},
         UPRIGHT | STANDING,
@@ -70,8 +75,8 @@ def test_starts_near_the_limits_are_taken() -> None:
         assert np.all(np.isfinite(instance.get(instance.table.of("state", "output"))))
 
 
-def test_pins_that_are_off_by_a_little_are_put_right() -> None:
-    """Half a millimetre above the ground and 0.2 mm/s: the start state is brought onto the pins, and the energy balance starts from there."""
+def test_a_start_slightly_off_the_pins_is_projected_onto_them() -> None:
+    """Half a millimetre above the ground and 0.2 mm/s: the start state is projected onto the pins."""
     m = Exoskeleton.three_link()
     _, x, d, u, p = m.start(UPRIGHT | STANDING | {"hip.y_start": 0.9279, "hip.velocity_x_start": 2e-4})
     y = m.table.y(m.outputs(0.0, x, d, u, p))
@@ -82,7 +87,7 @@ CRUSH = {f"link[{i}].axial_force": -6e4 for i in (1, 2)}
 
 
 def test_a_link_that_collapses_ends_the_step(fmu: Build, host: Host) -> None:
-    """Discarded with its reason; the instance is where it was and can go on without the force."""
+    """The step is discarded with its reason; without the force, the instance continues from where it was."""
     slave = host.open(fmu("exoskeleton", **THREE)).initialize(A_FRAME)
     slave.step(0.05)
     before = slave.get(*state_names(3))
@@ -97,7 +102,7 @@ def test_a_link_that_collapses_ends_the_step(fmu: Build, host: Host) -> None:
 
 
 def test_locked_legs_that_are_almost_parallel() -> None:
-    """A microradian between them is refused as well, one pinned foot is fine; on the way a guard that ends the simulation watches it."""
+    """A microradian apart is an error as well, one pinned foot is not; during a run an event ends the simulation."""
     m, undetermined = Exoskeleton.six_link(contact="pinned"), Event(EventKind.UNDETERMINED).name
     locked = (
         {f"link[{i}].locked": 1 for i in (1, 2, 3, 4)}
@@ -118,7 +123,7 @@ def test_locked_legs_that_are_almost_parallel() -> None:
     assert m.event_notes[undetermined].stop
 
 
-def test_too_many_events_say_so() -> None:
+def test_too_many_events_in_a_step_are_an_error() -> None:
     """Hops of 0.1 mm without loss: a second holds more of them than a step may have."""
     start = {
         **A_FRAME,

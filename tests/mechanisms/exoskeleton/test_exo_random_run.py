@@ -72,8 +72,10 @@ def test_a_minute(fmu: Build, host: Host) -> None:
 
 @pytest.fixture(scope="module")
 def sequence() -> list[tuple[int, int]]:
-    """Phases and numbers of events for as long as the native runtime agrees with itself at two tight tolerances: impacts amplify every difference,
-    rounding included."""
+    """Phases and numbers of events for as long as the native runtime agrees with itself at two tight tolerances.
+
+    Impacts amplify every difference, rounding included.
+    """
     mechanism, forces = Exoskeleton.three_link(), excitation()
     pick, inputs = ([mechanism.table.by_name[n] for n in names] for names in (("phase", "events"), INPUTS))
     runs = [make_instance(mechanism, START, "c") for _ in range(2)]

@@ -82,9 +82,16 @@ def test_a_damped_spring_on_a_weightless_rod_rings_as_on_paper(name: str) -> Non
     """One rod, no gravity: I q'' + d q' + k q = 0, under-damped."""
     inertia, damping, stiffness, rest, start = 0.4, 0.3, 5.0, 0.2, 1.0
     values = {
-        "gravity": 0.0, "link[1].mass": 1.0, "link[1].com": 0.5, "link[1].inertia": inertia - 0.25, "joint[1].damping": damping,
-        "joint[1].stiffness": stiffness, "joint[1].rest_angle": rest, "joint[1].angle_start": start, "joint[1].rate_start": 0.0,
-    }  # fmt: skip
+        "gravity": 0.0,
+        "link[1].mass": 1.0,
+        "link[1].com": 0.5,
+        "link[1].inertia": inertia - 0.25,
+        "joint[1].damping": damping,
+        "joint[1].stiffness": stiffness,
+        "joint[1].rest_angle": rest,
+        "joint[1].angle_start": start,
+        "joint[1].rate_start": 0.0,
+    }
     result = LinkChain(links=1).simulate(stop=3, step=0.1, start=values, tolerance=TIGHTEST, engine=name)
     decay = damping / (2 * inertia)
     w = math.sqrt(stiffness / inertia - decay**2)

@@ -48,7 +48,10 @@ def test_articulated_bodies_of_pinocchio(n: int, name: str) -> None:
 
 @sizes_and_bases
 def test_pinocchio_with_a_prescribed_base_and_a_load_on_the_tip(n: int, base: str) -> None:
-    """A dense mass matrix, partitioned for the base's given acceleration; the base's effort is the reaction in joint 1."""
+    """A dense mass matrix, partitioned for the base's given acceleration.
+
+    The base's effort is the reaction in joint 1.
+    """
     for seed in range(3):
         case = general_case(n, base, seed)
         y = case.outputs()

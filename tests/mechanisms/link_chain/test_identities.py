@@ -89,7 +89,10 @@ def test_moment_of_the_reaction_about_the_joint_is_the_joint_moment(n: int) -> N
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_angular_momentum_about_the_pivot(n: int, seed: int) -> None:
-    """Without gravity only the moment in joint 1 changes it, whatever the inner joints do; the control shows that joint 1 does."""
+    """Without gravity only the moment in joint 1 changes it, whatever the inner joints do.
+
+    The control shows that joint 1 does.
+    """
     case = general_case(n, "fixed", seed).set(gravity=0.0, tip_fx=0.0, tip_fy=0.0, tip_m=0.0)
     p = case.chain.table.p(case.p)
     loose = {symbol: np.append(0.0, getattr(p, symbol)[1:]) for symbol in ("k", "d", "tc")}
@@ -123,7 +126,7 @@ def test_angular_momentum_along_a_trajectory() -> None:
 
 @pytest.mark.parametrize("base", BASES)
 def test_energy_balance_with_everything_on(base: str) -> None:
-    """total = initial total + input - dissipated along a trajectory with every input, spring, damper and friction active."""
+    """total = initial total + input - dissipated, along a trajectory with every input, spring, damper and friction."""
     chain = LinkChain(links=4, base=base)
     names = [s.name for s in chain.table.of("input")]
     inputs = {name: (lambda t, i=i: 2.0 * math.sin((1.0 + 0.3 * i) * t + i)) for i, name in enumerate(names)}
@@ -144,8 +147,11 @@ def mirrored(case: Case) -> Case:
     x, u, p = case.chain.table.x(case.x), case.chain.table.u(case.u), case.chain.table.p(case.p)
     flipped = np.append(math.pi - x.q[0], -x.q[1:])
     rest = np.append(math.pi - p.q_ref[0], -p.q_ref[1:])
-    base = dict(base_x=-x.base_x, base_y=x.base_y, base_angle=-x.base_angle, base_vx=-x.base_vx, base_vy=x.base_vy, base_w=-x.base_w,
-                base_ax=-u.base_ax, base_ay=u.base_ay, base_eps=-u.base_eps) if case.chain.moving else {}  # fmt: skip
+    base = {}
+    if case.chain.moving:
+        base = {"base_x": -x.base_x, "base_y": x.base_y, "base_angle": -x.base_angle}
+        base |= {"base_vx": -x.base_vx, "base_vy": x.base_vy, "base_w": -x.base_w}
+        base |= {"base_ax": -u.base_ax, "base_ay": u.base_ay, "base_eps": -u.base_eps}
     return case.set(
         q=flipped, dq=-x.dq, q_ref=rest, tau=-u.tau, tip_fx=-u.tip_fx, tip_fy=u.tip_fy, tip_m=-u.tip_m, **base
     )

@@ -1,4 +1,7 @@
-"""The PID controller against closed forms: its own states under held inputs, and linear loops with known exponentials; both kinds of FMU."""
+"""The PID controller against closed forms.
+
+Its own states under held inputs, and linear loops with known exponentials; both kinds of FMU.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ TIMES = np.linspace(0.0, 3.0, 31)
 PID = gains(proportional=KP, integral=KI, derivative=KD)
 
 
-# --- linear loops -----------------------------------------------------------------------------------------------------------
+# --- linear loops -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -122,7 +125,7 @@ def test_anti_windup_shortens_the_overshoot() -> None:
     assert over[10.0] < 0.5 < 2.0 < over[0.0]
 
 
-# --- single evaluations -----------------------------------------------------------------------------------------------------
+# --- single evaluations -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", ({}, {"rate": "filtered"}, {"law": "state_feedback", "measurements": 5}), ids=str)
@@ -156,12 +159,12 @@ def test_engines_agree_with_the_formulas_written_out(name: str, options: dict) -
     assert np.max(np.abs(dx.I - wanted_I)) < SINGLE * 1e3  # of the order of 100
 
 
-def test_limits_that_cross_are_refused() -> None:
+def test_limits_that_cross_are_rejected() -> None:
     with pytest.raises(UserError, match=r"^limit.upper\[2\] must be greater than limit.lower\[2\]$"):
         PidController(channels=2).start({"limit.lower[2]": 1.0, "limit.upper[2]": 1.0})
 
 
-# --- FMUs -------------------------------------------------------------------------------------------------------------------
+# --- FMUs -------------------------------------------------------------------------------------------------------------
 
 
 def test_states_of_the_fmu_under_held_inputs(fmu: Build, host: Host) -> None:
@@ -188,7 +191,10 @@ def test_states_of_the_fmu_under_held_inputs(fmu: Build, host: Host) -> None:
 
 
 def test_two_fmus_in_a_sampled_loop_follow_the_exact_recurrence(fmu: Build, host: Host) -> None:
-    """A single weightless rod is a rotating mass: with held torques both FMUs are linear over a step, and the loop is a power of a matrix."""
+    """A single weightless rod is a rotating mass.
+
+    With held torques both FMUs are linear over a step, and the loop is a power of a matrix.
+    """
     plant = host.open(fmu("link_chain", links=1), "plant")
     controller = host.open(fmu("pid_controller"), "controller")
     inertia, h, r = 10.0 / 3.0, 0.01, 0.6  # m l^2/3 of the default rod
@@ -232,7 +238,7 @@ def test_it_is_a_valid_fmu(fmu: Build, options: dict) -> None:
     assert fmpy.validation.validate_fmu(str(fmu("pid_controller", **options))) == []
 
 
-def test_the_fmu_refuses_crossed_limits_and_bad_numbers(fmu: Build, host: Host) -> None:
+def test_the_fmu_rejects_crossed_limits_and_bad_numbers(fmu: Build, host: Host) -> None:
     slave = host.open(fmu("pid_controller")).enter({"limit.lower[1]": 2.0, "limit.upper[1]": 1.0})
     with pytest.raises(Refused, match=r"limit.upper\[1\] must be greater than limit.lower\[1\]"):
         slave.call("exitInitializationMode")

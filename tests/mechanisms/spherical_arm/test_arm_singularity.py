@@ -1,4 +1,7 @@
-"""Where Euler angles are singular: quaternions sail through; the angles warn, then stop, in the library and in both kinds of FMU."""
+"""Where Euler angles are singular: quaternions pass through.
+
+The angles warn, then stop, in the library and in both kinds of FMU.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ RATE, ANGLE = (
 
 
 def towards(form: str) -> dict[str, float]:
-    """The straight arm in the plane across x, without weight: only the second angles move, and that of joint 1 passes zero."""
+    """The straight arm in the plane across x, without weight.
+
+    Only the second angles move, and that of joint 1 passes zero.
+    """
     first, straight = (ANGLE, 0.0), (np.pi / 2, 0.0)
     start = {"gravity": 0.0, "joint[3].angle_start": 0.0, "joint[3].rate_start": 0.0}
     for j, (angle, third) in enumerate((first, straight), start=1):
@@ -43,7 +49,7 @@ def towards(form: str) -> dict[str, float]:
     return start
 
 
-# --- the library ------------------------------------------------------------------------------------------------------------
+# --- the library ------------------------------------------------------------------------------------------------------
 
 
 def test_the_angles_warn_and_stop() -> None:
@@ -93,7 +99,7 @@ def test_no_step_is_so_long_that_it_gets_past_the_singularity(h: float, side: in
             instance.step(i * h, h)
 
 
-def test_a_tree_is_told_what_to_write_instead() -> None:
+def test_the_message_of_a_tree_names_the_alternative() -> None:
     tree = BodyTree(
         "top", (Body("b", 1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)),), (Joint("gimbal", "cardan_xyz", "b"),)
     )
@@ -118,7 +124,7 @@ def test_the_warning_comes_before_the_stop() -> None:
     assert instance.get([instance.table.by_name["singularity"]])[0] == pytest.approx(1e-2, abs=-RATE * 2 * h)
 
 
-def test_quaternions_sail_through_with_the_right_energy() -> None:
+def test_quaternions_pass_through_with_the_right_energy() -> None:
     result = SphericalArm().simulate(stop=1.0, step=0.01, start=towards("quaternion"), tolerance=TIGHT)
     second = result["joint[1].angle[2]"]
     assert second.min() < 0.02  # it has passed through
@@ -145,7 +151,7 @@ def test_both_forms_agree_up_to_the_stop() -> None:
 
 @pytest.mark.parametrize("engine", ("casadi", "c"))
 @pytest.mark.parametrize("angle", (0.0, 5e-5, np.pi - 5e-5), ids=("at", "below", "at pi"))
-def test_the_angles_refuse_to_start_there(angle: float, engine: str) -> None:
+def test_the_angles_do_not_start_there(angle: float, engine: str) -> None:
     for j in (1, 2):
         instance = make_instance(SphericalArm(state="euler"), {f"joint[{j}].angle_start[2]": angle}, engine)
         with pytest.raises(
@@ -154,7 +160,7 @@ def test_the_angles_refuse_to_start_there(angle: float, engine: str) -> None:
             instance.initialize()
 
 
-def test_a_start_near_it_is_warned_of() -> None:
+def test_a_start_near_the_singularity_gives_a_warning() -> None:
     instance = make_instance(SphericalArm(state="euler"), {"joint[1].angle_start[2]": 5e-3})
     with pytest.warns(RuntimeWarning, match="come near their singularity"):
         instance.initialize()
@@ -177,7 +183,7 @@ def test_the_golden_motion_stays_away_from_it() -> None:
     )  # there: between samples too
 
 
-# --- FMUs -------------------------------------------------------------------------------------------------------------------
+# --- FMUs -------------------------------------------------------------------------------------------------------------
 
 
 def test_an_fmu_warns_and_stops(tree_fmu: BuildTree, host: Host) -> None:
@@ -198,7 +204,7 @@ def test_an_fmu_warns_and_stops(tree_fmu: BuildTree, host: Host) -> None:
     assert slave.t - 1e-12 <= last <= slave.t + h
 
 
-def test_an_fmu_with_quaternions_sails_through(tree_fmu: BuildTree, host: Host) -> None:
+def test_an_fmu_with_quaternions_passes_through(tree_fmu: BuildTree, host: Host) -> None:
     slave = host.open(tree_fmu(arm_of("quaternion"))).initialize(towards("quaternion"), tolerance=TIGHT)
     rows = slave.run(
         [0.01] * 100, ["joint[1].angle[2]", "energy.total", *(f"joint[1].quaternion[{k}]" for k in (1, 2, 3, 4))]
@@ -211,7 +217,7 @@ def test_an_fmu_with_quaternions_sails_through(tree_fmu: BuildTree, host: Host) 
 
 
 @pytest.mark.parametrize("angle", (0.0, 5e-5))
-def test_an_fmu_refuses_to_start_there(tree_fmu: BuildTree, host: Host, angle: float) -> None:
+def test_an_fmu_does_not_start_there(tree_fmu: BuildTree, host: Host, angle: float) -> None:
     slave = host.open(tree_fmu(arm_of("euler")))
     with pytest.raises(Refused, match=r"joint\[2\]: its angles start at their singularity"):
         slave.initialize({"joint[2].angle_start[2]": angle})

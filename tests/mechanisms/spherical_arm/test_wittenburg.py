@@ -37,8 +37,8 @@ from mechfmu.mechanisms.spherical_arm.wittenburg import (
     graph,
     joint_loads,
 )
+from mechfmu.multibody.frames import Bodies
 from mechfmu.multibody.rotations import from_quaternion
-from mechfmu.multibody.separate_bodies import Bodies
 from mechfmu.multibody.tree import Body, BodyTree, Joint, TreeError
 
 ARM = json.loads((GOLDEN_DATA / "spherical_arm_7dof.json").read_text())["variants"]
@@ -81,7 +81,7 @@ def random_case(seed: int, bodies: int = 9) -> tuple[BodyTree, TreeState, list[s
     return tree, random_state(random, tree), [joint.name for joint in tree.joints if random.random() < 0.5]
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_golden_trees(name: str, i: int) -> None:
     assert off_by(found.on_children(found.loads.Y_c), data["constraint_wrench"]) < GOLDEN
 
 
-# --- the method of separate bodies ------------------------------------------------------------------------------------------
+# --- the method of separate bodies ------------------------------------------------------------------------------------
 
 
 def assert_same_as_separate_bodies(tree: BodyTree, state: TreeState, reversed_arcs: list[str]) -> None:
@@ -156,7 +156,7 @@ def test_a_body_without_mass_between_others() -> None:
     assert_same_as_separate_bodies(tree, random_state(random, tree), ["j2"])
 
 
-# --- the graph --------------------------------------------------------------------------------------------------------------
+# --- the graph --------------------------------------------------------------------------------------------------------
 
 
 def test_the_matrices_of_the_example_in_the_docstring() -> None:
@@ -180,7 +180,7 @@ def test_incidence_and_paths_are_inverse(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ("fixed", "prismatic", "cylindrical", "planar", "free", "unheard_of"))
-def test_other_joints_are_refused_by_name(kind: str) -> None:
+def test_other_joints_are_rejected_by_name(kind: str) -> None:
     tree = BodyTree("other", (Body("b", 1.0),), (Joint("the odd joint", kind, "b"),))
     with pytest.raises(TreeError, match=rf"^joint the odd joint: .*not for {kind}$"):
         graph(tree)
@@ -191,7 +191,7 @@ def test_only_joints_that_exist_can_be_reversed() -> None:
         graph(BodyTree("one", (Body("b1", 1.0),), (Joint("j1", "revolute", "b1"),)), ["j1", "j9"])
 
 
-# --- laws -------------------------------------------------------------------------------------------------------------------
+# --- laws -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -286,7 +286,7 @@ def test_quaternions_have_no_singular_place(angle: float) -> None:
     assert np.linalg.cond(without.eq.A) < 2e3
 
 
-# --- printed errors ---------------------------------------------------------------------------------------------------------
+# --- printed errors ---------------------------------------------------------------------------------------------------
 
 
 def with_printed(right: str, printed: str) -> types.ModuleType:
@@ -336,7 +336,7 @@ def test_the_printed_indices_of_d_are_invisible_when_no_body_hangs_on_another() 
     )
 
 
-# --- recording --------------------------------------------------------------------------------------------------------------
+# --- recording --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,7 @@
-"""The readers of robot descriptions: what they read, against Pinocchio's own parser and the golden data, and what they refuse, with line and element."""
+"""The readers of robot descriptions.
+
+What they read, against Pinocchio's own parser and the golden data, and what they refuse, with line and element.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from helpers import needs
 from helpers.paths import DOCS, TESTS
 from helpers.robot_files import EXAMPLE, ROBOT
 from helpers.tolerances import GOLDEN, OTHER_CODE
@@ -21,7 +25,8 @@ from helpers.trees import TreeState, golden_tree, separate_bodies
 from mechfmu.mechanisms.spherical_arm.wittenburg import AT_REST
 from mechfmu.mechanisms.tree.readers import common as reading
 from mechfmu.mechanisms.tree.readers import toml_file, urdf
-from mechfmu.mechanisms.tree.readers.common import legal_names, read_tree
+from mechfmu.mechanisms.tree.readers.common import legal_names
+from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -42,7 +47,7 @@ def off_by(found: Any, expected: Any) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-# --- URDF: what is read ---------------------------------------------------------------------------------------------------
+# --- URDF: what is read -----------------------------------------------------------------------------------------------
 
 
 POINTS = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -136,15 +141,21 @@ def test_free_base_needs_mass_on_the_root_link_or_on_what_is_fixed_to_it() -> No
 
 
 @pytest.mark.parametrize("base", ("floating", "", "moving"))
-def test_other_bases_are_refused(base: str) -> None:
+def test_other_bases_are_rejected(base: str) -> None:
     with pytest.raises(UserError, match="must be fixed or free"):
         read_urdf(ROBOT, base)
 
 
 def test_names_are_made_legal_and_stay_unique() -> None:
     assert legal_names(["a b", "a_b", "a-b", "1st", "ok", "é", "a_b_2"]) == {
-        "a b": "a_b_3", "a_b": "a_b", "a-b": "a_b_4", "1st": "_1st", "ok": "ok", "é": "_", "a_b_2": "a_b_2",
-    }  # fmt: skip
+        "a b": "a_b_3",
+        "a_b": "a_b",
+        "a-b": "a_b_4",
+        "1st": "_1st",
+        "ok": "ok",
+        "é": "_",
+        "a_b_2": "a_b_2",
+    }
     text = (
         ROBOT.replace('"upper"', '"upper arm"')
         .replace('"tool"', '"upper-arm"')
@@ -160,10 +171,11 @@ def test_names_are_made_legal_and_stay_unique() -> None:
     ]
 
 
-# --- URDF against Pinocchio -----------------------------------------------------------------------------------------------
+# --- URDF against Pinocchio -------------------------------------------------------------------------------------------
 
 
 def robots() -> Path:
+    needs.package("example_robot_data")
     return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
 
 
@@ -178,10 +190,13 @@ def random_motion(tree: BodyTree, random: np.random.Generator) -> tuple[np.ndarr
 
 
 class Pinocchio:
-    """Pinocchio's model of the same URDF, in our coordinates: joints in the order of our tree; free joints with speeds in the axes of their parent."""
+    """Pinocchio's model of the same URDF, in our coordinates: joints in the order of our tree.
+
+    Free joints with speeds in the axes of their parent.
+    """
 
     def __init__(self, text: str, tree: BodyTree):
-        self.pin = pytest.importorskip("pinocchio")
+        self.pin = needs.module("pinocchio")
         text = (
             text.replace("oops", "1").replace("nonsense", "1").replace('"x y z"', '"1 1 1"')
         )  # it reads what we ignore
@@ -243,7 +258,11 @@ class Pinocchio:
 
 
 def worst_difference(tree: BodyTree, other: Pinocchio, states: int = 3) -> float:
-    """Of accelerations. Random torques accelerate light hands most and would hide errors elsewhere, so a second set of torques makes all of them about 1."""
+    """Of accelerations.
+
+    Random torques accelerate light hands most and would hide errors elsewhere, so a second set of torques makes all
+    accelerations about 1.
+    """
     random, worst = np.random.default_rng(4), 0.0
     for _ in range(states):
         q, v = random_motion(tree, random)
@@ -303,7 +322,7 @@ REASONS = (
 )
 
 
-def test_real_robots_are_read_or_refused_for_a_stated_reason() -> None:
+def test_real_robots_are_read_or_rejected_for_a_stated_reason() -> None:
     files = sorted(robots().rglob("*.urdf"))
     reasons: dict[str, int] = {}
     for file in files:
@@ -330,7 +349,10 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
 
 @pytest.mark.parametrize("axis", ("0 0 1", "0 0 -2", "1 0 0", "0 -1 0", "1 -2 3", "1e-4 -1e-4 -1"))
 def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
-    """Pinocchio knows only planes orthogonal to z, so it gets the three joints, whose axes follow the documented rule: the smallest turn from z to the axis."""
+    """Pinocchio has only planes orthogonal to z, so it gets the three joints.
+
+    Their axes follow the documented rule: the smallest turn from z to the axis.
+    """
     a = np.array([float(x) for x in axis.split()])
     a /= np.linalg.norm(a)
     turn = np.cross([0, 0, 1], a)
@@ -342,14 +364,14 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
         .as_matrix()
         .T
     )[:2]
-    head, tail = (
-        ROBOT[: ROBOT.index('  <joint name="rail"')],
-        '<link name="tip"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial></link>',
-    )
-    tail += '<joint name="end" type="revolute"><parent link="slider"/><child link="tip"/><origin xyz="0.3 0.2 0.1" rpy="1 1 1"/><axis xyz="0 1 1"/>'
-    tail += '<limit effort="1" velocity="1"/></joint></robot>'
+    head = ROBOT[: ROBOT.index('  <joint name="rail"')]
+    tail = """<link name="tip">
+        <inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial></link>
+        <joint name="end" type="revolute"><parent link="slider"/><child link="tip"/>
+        <origin xyz="0.3 0.2 0.1" rpy="1 1 1"/><axis xyz="0 1 1"/><limit effort="1" velocity="1"/></joint></robot>"""
     origin = '<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/>'
-    planar = f'{head}<joint name="rail" type="planar"><parent link="ground"/><child link="slider"/>{origin}<axis xyz="{axis}"/></joint>{tail}'
+    links = '<parent link="ground"/><child link="slider"/>'
+    planar = f'{head}<joint name="rail" type="planar">{links}{origin}<axis xyz="{axis}"/></joint>{tail}'
     steps = [
         ("ground", "s1", "prismatic", x, origin),
         ("s1", "s2", "prismatic", y, ""),
@@ -366,7 +388,7 @@ def test_a_planar_joint_is_two_slides_and_a_turn(axis: str) -> None:
     assert worst_difference(tree, other) < OTHER_CODE
 
 
-# --- URDF: what is refused ------------------------------------------------------------------------------------------------
+# --- URDF: what is refused --------------------------------------------------------------------------------------------
 
 INERTIA = 'ixx="0.004" ixy="0" ixz="0" iyy="0.005" iyz="0" izz="0.002"'
 
@@ -533,7 +555,8 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
     ),
     "nothing carried": (
         '<child link="slider"/>',
-        '<child link="bare"/></joint><link name="bare"/><joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
+        '<child link="bare"/></joint><link name="bare"/>'
+        '<joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
         '<joint name="rail"',
         "joint rail moves, but neither its body bare nor anything behind it has mass",
     ),
@@ -653,7 +676,7 @@ def test_a_long_chain_needs_no_recursion() -> None:
     assert [b.name for b in tree.bodies] == [f"l{i}" for i in range(1, 1500)]
 
 
-# --- files ----------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -695,7 +718,7 @@ def test_the_suffix_chooses_the_reader(tmp_path: Path) -> None:
         read_tree("a.json")
 
 
-# --- TOML: what is read ---------------------------------------------------------------------------------------------------
+# --- TOML: what is read -----------------------------------------------------------------------------------------------
 
 ARM = json.loads((TESTS / "golden" / "spherical_arm_7dof.json").read_text())["variants"]
 TREES = json.loads((TESTS / "golden" / "random_trees.json").read_text())["trees"]
@@ -708,10 +731,9 @@ def test_the_example_against_the_golden_accelerations() -> None:
         assert off_by(found, state["qdd"]) < GOLDEN
         form = state["quaternion_form"]
         q = np.array(form["q"])
-        for first in (
-            0,
-            4,
-        ):  # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted at -90 degrees about x
+        for first in (0, 4):
+            # the golden quaternion turns child axes into the parent's, ours into those of the joint, which is mounted
+            # at -90 degrees about x
             half = np.sqrt(0.5)
             w, x, y, z = q[first : first + 4]
             q[first : first + 4] = half * w - half * x, half * x + half * w, half * y - half * z, half * z + half * y
@@ -845,7 +867,7 @@ def test_subtables_and_rounded_rotations() -> None:
     )
 
 
-# --- TOML: what is refused ------------------------------------------------------------------------------------------------
+# --- TOML: what is refused --------------------------------------------------------------------------------------------
 
 TOML_FAULTS = {  # old text, new text, where the message points, the message
     "syntax": (
@@ -1070,13 +1092,13 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "axis = [1, 0, 0]",
         "rotation = { matrix = [[1, 0, 0], [0, 2, 0], [0, 0, 1]] }",
         "matrix",
-        "joint wrist: rotation: the matrix is no rotation",
+        "joint wrist: rotation: the matrix is not a rotation",
     ),
     "mirror": (
         "axis = [1, 0, 0]",
         "child_rotation = { matrix = [[1, 0, 0], [0, 1, 0], [0, 0, -1]] }",
         "matrix",
-        "joint wrist: child_rotation: the matrix is no rotation",
+        "joint wrist: child_rotation: the matrix is not a rotation",
     ),
     "rows": (
         "axis = [1, 0, 0]",
@@ -1142,12 +1164,12 @@ def test_faults_of_a_whole_toml_file(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_refused_with_its_line() -> None:
+def test_a_file_that_is_not_text_is_rejected_with_its_line() -> None:
     with pytest.raises(UserError, match="description:3: is not UTF-8 text"):
         read_toml(b"a = 1\n\n\xff\n")
-    assert reading.shown(10**5000) == "a very large number"
+    assert reading.printable(10**5000) == "a very large number"
 
 
-def test_many_bodies_in_a_toml_file_are_refused() -> None:
+def test_many_bodies_in_a_toml_file_are_rejected() -> None:
     with pytest.raises(UserError, match="there are 5001 body elements"):
         read_toml("[[body]]\n" * 5001)

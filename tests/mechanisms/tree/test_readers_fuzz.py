@@ -26,15 +26,17 @@ INPUTS = 250  # in each batch of each test
 Random = np.random.Generator
 
 NASTY = (
-    "nan", "inf", "-inf", "1e999", "-1e999", "1e-320", "1e29", "-1e29", "1e30", "1e200", "-1e308", "0", "-0", "-1", "1e-300", "0x10", "1_0",
-    "9" * 400, "", " ", "0 0 0", "1 1 1 1", "1e29 1e29 1e29", "0 0 1e-8", "é", "\u202e", "a" * 300, "ground", "upper", "tool", "slider", "shoulder",
-    "base", "revolute", "planar", "floating", "fixed", "continuous", "${x}", "&amp;", "]]>",
+    "nan", "inf", "-inf", "1e999", "-1e999", "1e-320", "1e29", "-1e29", "1e30", "1e200", "-1e308", "0", "-0", "-1",
+    "1e-300", "0x10", "1_0", "9" * 400, "", " ", "0 0 0", "1 1 1 1", "1e29 1e29 1e29", "0 0 1e-8", "é", "\u202e",
+    "a" * 300, "ground", "upper", "tool", "slider", "shoulder", "base", "revolute", "planar", "floating", "fixed",
+    "continuous", "${x}", "&amp;", "]]>",
 )  # fmt: skip
 PIECES = (
-    b"<", b">", b"/>", b"</robot>", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?xml?>", b"<!DOCTYPE r>", b"&#0;", b"&lt;", b"&x;", b"\x00", b"\xff",
-    b"\xef\xbb\xbf", b"\xfe\xff", b'"', b"'", b"xmlns:", b'encoding="utf-16"', b"<mimic joint='rail'/>", b"<link name='x'/>", b"[", b"]",
-    b"[[body]]\n", b"[[joint]]\n", b"{", b"}", b"=", b".", b",", b"#", b'"""', b"'''", b"\\", b"\n", b"\r", b"\\u0000", b"name = 'x'\n",
-    b"0xffffffffffffffffffffffff", b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e",
+    b"<", b">", b"/>", b"</robot>", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?xml?>", b"<!DOCTYPE r>", b"&#0;",
+    b"&lt;", b"&x;", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xfe\xff", b'"', b"'", b"xmlns:", b'encoding="utf-16"',
+    b"<mimic joint='rail'/>", b"<link name='x'/>", b"[", b"]", b"[[body]]\n", b"[[joint]]\n", b"{", b"}", b"=", b".",
+    b",", b"#", b'"""', b"'''", b"\\", b"\n", b"\r", b"\\u0000", b"name = 'x'\n", b"0xffffffffffffffffffffffff",
+    b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e",
 )  # fmt: skip
 LINES = (
     "",
@@ -51,7 +53,7 @@ def choice(random: Random, things: Sequence[Any]) -> Any:
     return things[int(random.integers(len(things)))]
 
 
-# --- mutations ------------------------------------------------------------------------------------------------------------
+# --- mutations --------------------------------------------------------------------------------------------------------
 
 
 def broken_bytes(data: bytes, random: Random) -> bytes:
@@ -170,7 +172,7 @@ PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Rand
 }
 
 
-# --- what must hold -------------------------------------------------------------------------------------------------------
+# --- what must hold ---------------------------------------------------------------------------------------------------
 
 
 def outcome(read: Callable[[bytes], BodyTree], data: bytes) -> str:
@@ -214,7 +216,7 @@ def test_broken_descriptions(pair: str, batch: int, tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_noise_is_refused() -> None:
+def test_noise_is_rejected() -> None:
     random = np.random.default_rng(7)
     for _ in range(300):
         noise = random.bytes(int(random.integers(0, 300)))
@@ -224,7 +226,7 @@ def test_noise_is_refused() -> None:
 
 
 @pytest.mark.parametrize("pair", ("urdf-structure", "toml-structure"))
-def test_the_command_refuses_broken_files_and_writes_nothing(
+def test_the_command_rejects_broken_files_and_writes_nothing(
     pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     read, valid, mutate = PAIRS[pair]

@@ -25,7 +25,7 @@ from helpers.tree_golden import FORMS, arm_of
 from helpers.trees import random_tree
 from mechfmu.mechanisms.spherical_arm.model import SphericalArm
 from mechfmu.mechanisms.tree.base import TreeMechanism
-from mechfmu.mechanisms.tree.model import BodyTree as TreeOfBodies
+from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.engines import make_instance
@@ -176,7 +176,7 @@ def test_positions_and_velocities_have_no_feed_through(tree_fmu: BuildTree) -> N
         assert {"joint[3].torque", "tip.force_x"} <= set(outputs[name] or ()), name
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 
 UNPHYSICAL = {
     "negative": ({"body[2].inertia_xx": -0.01}, "body[2]"),
@@ -266,7 +266,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_trees_that_cannot_be(case: str) -> None:
+def test_impossible_trees_are_rejected(case: str) -> None:
     tree, options, message = REFUSED[case]
     with pytest.raises(UserError, match=message):
         make_instance(mechanism_of(tree, **options)).initialize()
@@ -275,9 +275,9 @@ def test_trees_that_cannot_be(case: str) -> None:
 @pytest.mark.parametrize(
     "text", ("{", "[]", '{"name": "x"}', '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
 )
-def test_a_model_that_is_none(text: str) -> None:
-    with pytest.raises(UserError, match="option model is no description of a tree"):
-        _ = TreeOfBodies(model=text).table
+def test_a_model_that_is_not_a_tree(text: str) -> None:
+    with pytest.raises(UserError, match="option model is not the description of a tree"):
+        _ = Tree(model=text).table
 
 
 @pytest.mark.parametrize("kind", ANGLES)

@@ -1,4 +1,7 @@
-"""The computed-torque controller in closed loop with its tree: errors decay as they should, weight is carried, spherical joints follow."""
+"""The computed-torque controller in closed loop with its tree.
+
+Errors decay as they should, weight is carried, spherical joints follow.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ def test_every_kind_of_joint_gets_the_acceleration_asked_for(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_springs_dampers_and_friction_are_made_up_for(seed: int) -> None:
+def test_springs_dampers_and_friction_are_compensated(seed: int) -> None:
     """The same with passive laws in every joint of the plant; a controller that does not know them misses by far."""
     random = np.random.default_rng(seed)
     bare = random_tree(random, [str(k) for k in random.permutation(KINDS)])
@@ -185,7 +188,7 @@ def test_gravity_compensation_leaves_springs_and_dampers_as_they_are() -> None:
     assert abs(at_rest[0]) > 1.0
 
 
-def test_free_joints_are_refused() -> None:
+def test_free_joints_are_rejected() -> None:
     tree = BodyTree("stone", (Body("b", 1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),), (Joint("fly", "free", "b"),))
     with pytest.raises(UserError, match=r"^joint fly is free: it has no motor"):
         _ = ComputedTorque(model=tree.to_json()).table
@@ -194,12 +197,12 @@ def test_free_joints_are_refused() -> None:
 @pytest.mark.parametrize(
     "text", ("{", '{"name": "x"}', "[]", '{"name": "x", "bodies": [{"nonsense": 1}], "joints": []}')
 )
-def test_a_model_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="option model is no description of a tree"):
+def test_a_model_that_is_not_a_tree_is_rejected(text: str) -> None:
+    with pytest.raises(UserError, match="option model is not the description of a tree"):
         _ = ComputedTorque(model=text).table
 
 
-# --- FMUs -------------------------------------------------------------------------------------------------------------------
+# --- FMUs -------------------------------------------------------------------------------------------------------------
 
 
 def test_two_fmus_in_a_loop(tree_fmu: BuildTree, host: Host) -> None:

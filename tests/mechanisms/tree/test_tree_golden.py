@@ -1,4 +1,7 @@
-"""The arm and the trees of the golden data, in every engine: accelerations, joint loads, energies, mass matrices, and a motion of 5 s."""
+"""The arm and the trees of the golden data, in every engine.
+
+Accelerations, joint loads, energies, mass matrices, and a motion of 5 s.
+"""
 
 from __future__ import annotations
 

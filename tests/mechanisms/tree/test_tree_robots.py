@@ -1,4 +1,7 @@
-"""Real robots from their URDF files against Pinocchio, which reads the same files by itself: through the library and through the FMUs."""
+"""Real robots from their URDF files against Pinocchio, which reads the same files by itself.
+
+Through the library and through the FMUs.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from importlib.metadata import files
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
+from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
 from helpers.tolerances import ROBOTS
@@ -21,6 +24,7 @@ from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
 
 pytest_plugins = ["helpers.tree_fixtures"]
+pin = needs.module("pinocchio")
 
 WHERE = {"ur5": ("ur5_robot.urdf", "fixed"), "panda": ("panda.urdf", "fixed"), "solo12": ("solo12.urdf", "free")}
 STATES = 3
@@ -28,6 +32,7 @@ STATES = 3
 
 def file_of(robot: str) -> Path:
     """In the installed package of robot descriptions."""
+    needs.package("example_robot_data")
     listed = files("example-robot-data")
     assert listed is not None
     (found,) = [f for f in listed if f.name == WHERE[robot][0]]
@@ -173,6 +178,6 @@ def test_limits_of_the_file_are_limits_of_the_variables() -> None:
         assert start.row.min <= start.start <= start.row.max
 
 
-def test_mimic_joints_are_refused_by_name() -> None:
+def test_mimic_joints_are_rejected_by_name() -> None:
     with pytest.raises(UserError, match=r"panda\.urdf:\d+: joint panda_finger_joint2: mimic is unsupported"):
         Tree.from_file(file_of("panda"))

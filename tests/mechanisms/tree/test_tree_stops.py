@@ -50,7 +50,7 @@ def test_joints_stay_near_their_limits() -> None:
     assert held["swing.angle"].min() > LOWER - depth
     assert held["slide.position"].max() < 0.2 + depth
     assert held["slide.position"].min() > -depth
-    assert free["swing.angle"].max() > UPPER + 2 * depth  # without stops, limits are only told
+    assert free["swing.angle"].max() > UPPER + 2 * depth  # without stops, limits have no effect
 
 
 def test_a_joint_comes_to_rest_on_its_stop() -> None:
@@ -87,7 +87,7 @@ def test_stops_push_harder_against_motion_into_them() -> None:
     assert pushes[0] < pushes[1] < pushes[2] < 0
 
 
-def test_within_the_limits_there_is_nothing_of_them() -> None:
+def test_stops_have_no_effect_within_the_limits() -> None:
     wanted = ("swing.acceleration", "slide.acceleration", "energy.total")
     start = {"swing.angle_start": 0.7, "slide.position_start": 0.1, "swing.rate_start": 1.0}
     elastic, none = (Point(mechanism_of(PENDULUM, stops=stops), start).get(*wanted) for stops in ("elastic", "none"))

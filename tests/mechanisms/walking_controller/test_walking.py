@@ -1,4 +1,4 @@
-"""The walking controller: its law against the pendulum it is made for, and the 6-link exoskeleton walking with it, as FMUs."""
+"""The walking controller: its law on the pendulum that it assumes, and the 6-link exoskeleton walking as FMUs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def outputs(values: dict[str, float], t: float = 0.0, name: str = "numpy") -> di
     return {s.name: float(found[s.index]) for s in CONTROLLER.table.of("output")}
 
 
-# --- the law ----------------------------------------------------------------------------------------------------------------
+# --- the law ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gain", (1.0, 0.9, 1.1))
@@ -61,8 +61,8 @@ def test_steps_of_the_pendulum_tend_to_the_wanted_length(gain: float) -> None:
     assert np.allclose(errors[1:], (1 - gain) * grows * np.array(errors[:-1]), rtol=0, atol=1e-9)
 
 
-def test_the_stance_leg_carries_as_it_shall() -> None:
-    """Identity: on legs without mass and with locked lengths, the ground pushes with the vertical force of (9), and the body gets the moment of (8)."""
+def test_the_stance_leg_exerts_the_wanted_force() -> None:
+    """Massless legs of locked length: the ground's vertical force is that of (9), the body's moment that of (8)."""
     exo = Exoskeleton.six_link()
     start = {
         f"link[{i}].angle_start": float(a)
@@ -138,11 +138,11 @@ def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
     assert CONTROLLER.guards(0.21, x, after, u, p)[0] > 0
 
 
-# --- a force on the hip -----------------------------------------------------------------------------------------------------
+# --- a force on the hip -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("contact", ("flight", "automatic"))
-def test_a_push_stands_in_the_equations_and_in_the_energy(contact: str) -> None:
+def test_a_push_enters_the_equations_and_the_energy_balance(contact: str) -> None:
     """Against the matrices of (25'), (26'), and by the power of the force."""
     exo, push = Exoskeleton.six_link(contact=contact, push="hip"), np.array([80.0, -30.0])
     t, x, d, u, p = exo.start(
@@ -157,7 +157,7 @@ def test_a_push_stands_in_the_equations_and_in_the_energy(contact: str) -> None:
     assert change.work == pytest.approx(push @ [0.7, 0.4])
 
 
-# --- walking ----------------------------------------------------------------------------------------------------------------
+# --- walking ----------------------------------------------------------------------------------------------------------
 
 
 def check_walk(result: Result) -> None:

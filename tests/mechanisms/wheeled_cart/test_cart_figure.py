@@ -1,4 +1,7 @@
-"""The picture of figure 2: true to size no part of a cart touches an obstacle; steps from 1 to 100 ms keep M off the obstacles; the example runs."""
+"""The picture of figure 2: true to size no part of a cart touches an obstacle.
+
+Steps from 1 to 100 ms keep M off the obstacles; the example runs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from helpers.cart_monte_carlo import Scenarios, drive
 from helpers.paths import EXAMPLES
 from mechfmu import CartController
 from mechfmu.control.guidance import Obstacle, Target, distances
-from mechfmu.mechanisms.wheeled_cart.shared import OBSTACLES, TARGET
+from mechfmu.mechanisms.scenario.variables import OBSTACLES, TARGET
 
 EXAMPLE = EXAMPLES / "cart_figure2.py"
 specification = importlib.util.spec_from_file_location("cart_figure2", EXAMPLE)
@@ -53,7 +56,10 @@ def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> Non
 
 @pytest.mark.parametrize(("h", "stop"), ((0.001, 10.0), (0.01, 23.0), (0.1, 23.0)))
 def test_steps_from_1_to_100_ms_keep_off_the_obstacles(h: float, stop: float) -> None:
-    """All starts of figure 2 at once, from rest; the shortest step for as long as it takes to pass the obstacles, the others to the target."""
+    """All starts of figure 2 at once, from rest.
+
+    The shortest step for as long as it takes to pass the obstacles, the others to the target.
+    """
     starts = np.array(figure.CASES["point"].starts).T
     n = starts.shape[1]
     right = [OBSTACLES[0], OBSTACLES[1]._replace(side=-1.0)]
@@ -75,7 +81,7 @@ def test_the_default_scenario_is_that_of_the_golden_data() -> None:
     assert {name: defaults[name] for name in inputs} == inputs
 
 
-def test_the_example_draws_picture_and_film(tmp_path: Path) -> None:
+def test_the_example_draws_picture_and_animation(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE), "point"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     misses = [float(m) for m in re.findall(r"([\d.]+) mm off the target", done.stdout)]

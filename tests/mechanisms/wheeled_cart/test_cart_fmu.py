@@ -1,4 +1,7 @@
-"""Cart, controller and scenario as FMUs of both kinds, in a process without the library: golden data, closed loops, feed-through, refusals."""
+"""Cart, controller and scenario as FMUs of both kinds, in a process without the library.
+
+Golden data, closed loops, feed-through, refusals.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def test_accelerations(fmu: Build, host: Host, front: str) -> None:
 
 
 def test_ten_seconds_under_given_torques(fmu: Build, host: Host) -> None:
-    """The torques are held at their means over steps of 4 and 2 ms, which costs terms in h^2, h^4, ...: the first is extrapolated away."""
+    """The torques are held at their means over steps of 4 and 2 ms, which costs terms in h^2, h^4, and so on.
+
+    The first is extrapolated away.
+    """
     data = OPEN_LOOP["rigid"]
     start = named(CART_NAMES, OPEN_LOOP["parameters"]) | starts(Q, data["q0"]) | starts(NU["rigid"], data["nu0"])
     slave = host.open(fmu("wheeled_cart"))
@@ -83,7 +89,10 @@ def test_controller_values(fmu: Build, host: Host, mode: str) -> None:
 
 
 def test_ten_seconds_of_the_closed_loop(fmu: Build, host: Host) -> None:
-    """The equations inside both FMUs, integrated from outside: derivatives of the plant at any state in Initialization Mode, outputs of the controller."""
+    """The equations inside both FMUs, integrated from outside.
+
+    Derivatives of the plant at any state in Initialization Mode, outputs of the controller.
+    """
     plant, controller = host.open(fmu("wheeled_cart"), "plant"), host.open(fmu("cart_controller"), "controller")
     plant.enter(named(CART_NAMES, LOOP["parameters"]))
     controller.initialize(named(CART_NAMES, LOOP["parameters"]) | GUIDANCE | GAINS | LIMITLESS)
@@ -140,14 +149,14 @@ def test_three_fmus_approach_the_continuous_loop_with_the_step(fmu: Build, host:
     assert 1.7 < errors[0] / errors[1] < 2.3
 
 
-# --- interface --------------------------------------------------------------------------------------------------------------
+# --- interface --------------------------------------------------------------------------------------------------------
 
 FEED_THROUGH = {"pose.acceleration_x", "pose.acceleration_y", "steering.acceleration", "front.side_force"}
 
 
 @pytest.mark.parametrize("front", ("rigid", "free", "viscous"))
 def test_only_accelerations_and_the_side_force_depend_on_the_torques(fmu: Build, front: str) -> None:
-    """So that a loop with the controller is no algebraic loop."""
+    """So that a loop with the controller is not an algebraic loop."""
     unknowns = Description(fmu("wheeled_cart", front=front)).unknowns("Outputs")
     through = {name for name, known in unknowns.items() if known is None or set(known) & set(TORQUES)}
     assert through == (FEED_THROUGH if front == "rigid" else FEED_THROUGH - {"front.side_force"})
@@ -159,21 +168,26 @@ def test_the_scenario_depends_on_nothing_but_time(fmu: Build) -> None:
 
 CONTRACT = {
     "wheeled_cart": (
-        "body.mass body.gyration_radius wheel.mass wheel.radius wheel.axial_inertia wheel.diametral_inertia geometry.front geometry.rear geometry.half_track "
-        "pose.x_start pose.y_start pose.heading_start steering.angle_start steering.rate_start front.speed_start",
+        "body.mass body.gyration_radius wheel.mass wheel.radius wheel.axial_inertia wheel.diametral_inertia "
+        "geometry.front geometry.rear geometry.half_track pose.x_start pose.y_start pose.heading_start "
+        "steering.angle_start steering.rate_start front.speed_start",
         "wheel.left_torque wheel.right_torque steering.torque",
-        "pose.x pose.y pose.heading pose.velocity_x pose.velocity_y steering.angle steering.rate yaw_rate front.speed rear.speed wheel.front_angle "
-        "wheel.left_angle wheel.right_angle wheel.front_rate wheel.left_rate wheel.right_rate pose.acceleration_x pose.acceleration_y front.side_force "
-        "front.slip energy.kinetic energy.potential energy.total energy.input energy.dissipated",
+        "pose.x pose.y pose.heading pose.velocity_x pose.velocity_y steering.angle steering.rate yaw_rate "
+        "front.speed rear.speed wheel.front_angle wheel.left_angle wheel.right_angle wheel.front_rate "
+        "wheel.left_rate wheel.right_rate pose.acceleration_x pose.acceleration_y front.side_force front.slip "
+        "energy.kinetic energy.potential energy.total energy.input energy.dissipated",
     ),
     "cart_controller": (
-        "body.mass geometry.rear guidance.gain guidance.cruise_speed guidance.influence guidance.smoothing guidance.swirl guidance.push_out guidance.footprint "
-        "constraint.k0 constraint.k1 constraint.kz constraint.damping constraint.rate_gain limit.wheel_torque limit.steering_torque",
-        "pose.x pose.y pose.heading steering.angle steering.rate front.speed target.x target.y target.velocity_x target.velocity_y obstacle[2].active "
-        "obstacle[2].x obstacle[2].y obstacle[2].velocity_x obstacle[2].velocity_y obstacle[2].angle obstacle[2].rotation_rate obstacle[2].semi_axis_a "
+        "body.mass geometry.rear guidance.gain guidance.cruise_speed guidance.influence guidance.smoothing "
+        "guidance.swirl guidance.push_out guidance.footprint constraint.k0 constraint.k1 constraint.kz "
+        "constraint.damping constraint.rate_gain limit.wheel_torque limit.steering_torque",
+        "pose.x pose.y pose.heading steering.angle steering.rate front.speed target.x target.y target.velocity_x "
+        "target.velocity_y obstacle[2].active obstacle[2].x obstacle[2].y obstacle[2].velocity_x "
+        "obstacle[2].velocity_y obstacle[2].angle obstacle[2].rotation_rate obstacle[2].semi_axis_a "
         "obstacle[2].semi_axis_b obstacle[2].side",
-        "wheel.left_torque wheel.right_torque steering.torque wheel.left_torque_requested wheel.right_torque_requested steering.torque_requested "
-        "guidance.velocity_x guidance.velocity_y constraint.y constraint.y_rate constraint.z clearance[1] clearance[2] clearance_min inside_obstacle "
+        "wheel.left_torque wheel.right_torque steering.torque wheel.left_torque_requested "
+        "wheel.right_torque_requested steering.torque_requested guidance.velocity_x guidance.velocity_y "
+        "constraint.y constraint.y_rate constraint.z clearance[1] clearance[2] clearance_min inside_obstacle "
         "overlapping_obstacles target_blocked steering_degraded saturated",
     ),
 }
@@ -209,7 +223,7 @@ def test_the_plant_runs_without_a_controller(fmu: Build, host: Host) -> None:
     assert np.max(np.abs(rows - [0.7, slave["energy.total"], 0.3])) < 1e-9
 
 
-# --- refusals ---------------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 def exit_refused(slave: Slave, start: dict[str, float]) -> str:
@@ -244,7 +258,7 @@ def test_later_the_controller_goes_on_with_a_flag(fmu: Build, host: Host) -> Non
 
 
 def test_the_controller_runs_with_all_inputs_at_zero(fmu: Build, host: Host) -> None:
-    """As a host does that knows nothing of start values: no obstacles, the cart rests on its target."""
+    """As in a host that ignores start values: no obstacles, the cart rests on its target."""
     inputs = [n for n, v in Description(fmu("cart_controller")).variables.items() if v.attrib["causality"] == "input"]
     slave = host.open(fmu("cart_controller")).initialize(dict.fromkeys(inputs, 0.0))
     slave.step(0.01)

@@ -1,4 +1,7 @@
-"""Cart and controller in Model Exchange: a host's solver integrates the closed loop, and an obstacle that is entered later is no error."""
+"""Cart and controller in Model Exchange.
+
+A host's solver integrates the closed loop, and an obstacle that is entered later is not an error.
+"""
 
 from __future__ import annotations
 
@@ -57,13 +60,13 @@ def test_an_obstacle_entered_later_is_an_event_with_a_warning(controller: Fmu) -
     instance.set({"pose.x": -2.2, "pose.y": 0.1})
     assert instance.indicators()[0] < 0
     instance.do("fmi2EnterEventMode")
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as refused:
         instance.new_discrete_states()
-    assert told.value.status == WARNING
+    assert refused.value.status == WARNING
     instance.do("fmi2EnterContinuousTimeMode")
     assert instance["inside_obstacle"] == 1.0
 
 
-def test_at_the_start_it_is_refused(controller: Fmu) -> None:
+def test_at_the_start_it_is_an_error(controller: Fmu) -> None:
     with pytest.raises(Refused, match="the cart starts inside an obstacle"):
         controller.open(MODEL_EXCHANGE).initialize({"pose.x": -2.2, "pose.y": 0.1})

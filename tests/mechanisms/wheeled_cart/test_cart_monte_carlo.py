@@ -1,4 +1,7 @@
-"""Random scenarios: with the design rule kept none enters an obstacle and none misses the target; what breaks the rule is flagged."""
+"""Random scenarios: with the design rule kept none enters an obstacle and none misses the target.
+
+What breaks the rule is flagged.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,11 @@ def test_kinematically(name: str) -> None:
 
 
 def test_with_full_dynamics_and_torque_limits() -> None:
-    """210 carts start at rest with random heading and steering among moving, rotating obstacles; torques are held over 20 ms. The start is as far off the
-    obstacles as the violation of the program there asks for: |z|/kz + 2 |y|/sqrt(k0) <= 1.2 m at 0.6 m/s and L/l2 = 8/3."""
+    """210 carts start at rest with random heading and steering among moving, rotating obstacles.
+
+    Torques are held over 20 ms. The start is as far off the obstacles as the violation of the program there requires:
+    |z|/kz + 2 |y|/sqrt(k0) <= 1.2 m at 0.6 m/s and L/l2 = 8/3.
+    """
     n = 210
     scenarios = random_scenarios(
         n,
@@ -62,7 +68,10 @@ def test_with_full_dynamics_and_torque_limits() -> None:
 
 
 def test_what_breaks_the_rule_is_flagged() -> None:
-    """A fast obstacle drives at the cart: with a short influence distance the limited torques come too late, and it is hit; the flag has told so."""
+    """A fast obstacle drives at the cart.
+
+    With a short influence distance the limited torques come too late, and it is hit; the flag is set.
+    """
     n = 40
     random = np.random.default_rng(8)
     one = np.ones(n)
@@ -74,6 +83,6 @@ def test_what_breaks_the_rule_is_flagged() -> None:
     for d in (0.15, 2 * (0.6 + 1.2) ** 2 / ACCELERATION):
         clearance, _, flags = drive(scenarios, {"guidance.influence": d + 1e-9}, random.uniform(-3, 3, n), 0 * one, 8.0)
         results[d] = np.min(clearance), np.mean(flags["influence_short"]), np.mean(flags["inside_obstacle"])
-    (hit, told, inside), (safe, quiet, outside) = results.values()
-    assert hit < 0.0 and told == 1.0 and inside > 0.0
+    (hit, flagged, inside), (safe, quiet, outside) = results.values()
+    assert hit < 0.0 and flagged == 1.0 and inside > 0.0
     assert safe > 0.0 and quiet == 0.0 and outside == 0.0

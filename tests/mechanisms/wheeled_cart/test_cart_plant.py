@@ -96,7 +96,7 @@ GENERAL = {
 }
 
 
-# --- golden data ------------------------------------------------------------------------------------------------------------
+# --- golden data ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,13 +130,13 @@ def test_ten_seconds_under_given_torques() -> None:
     assert off_by(states["energy.input"], data["work"]) < CART_TRAJECTORY
 
 
-# --- other formulations -----------------------------------------------------------------------------------------------------
+# --- other formulations -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("friction", ({}, FRICTION), ids=("smooth", "friction"))
 @pytest.mark.parametrize("front", FRONTS)
 def test_seven_coordinates_with_multipliers(front: str, friction: dict[str, float]) -> None:
-    """Accelerations and side force agree with M q'' + h = tau + Jc^T lambda, friction and viscous side force included."""
+    """Accelerations and side force agree with M q'' + h = tau + Jc^T lambda, with friction and viscous side force."""
     for seed in range(10):
         random = np.random.default_rng(seed)
         p = {k: v * random.uniform(0.6, 1.6) for k, v in PARAMETERS.items()}
@@ -205,7 +205,7 @@ def test_the_multiplier_form_keeps_rolling_for_ten_seconds() -> None:
     assert np.max(np.abs(solution.y[:7].T - data["q"])) < CART_TRAJECTORY
 
 
-# --- invariants -------------------------------------------------------------------------------------------------------------
+# --- invariants -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("front", FRONTS)
@@ -251,7 +251,10 @@ def test_viscous_approaches_rigid_like_one_over_the_damping() -> None:
 
 
 def test_no_configuration_is_singular() -> None:
-    """Steering straight across: the rear axle's centre stands, its wheels counter-rotate; all the way round nothing blows up."""
+    """Steering straight across: the rear axle's centre stands, its wheels counter-rotate.
+
+    All the way round nothing blows up.
+    """
     found = evaluated(
         WheeledCart(), {"steering.angle_start": np.pi / 2, "front.speed_start": 0.8, "wheel.right_torque": 1.0}
     )
@@ -289,8 +292,18 @@ def test_balanced_cart_has_a_constant_mass_matrix() -> None:
 def test_mirror(front: str) -> None:
     """y, steering, heading and R3 change sign, left and right change places: the motion is the mirror image."""
     start = GENERAL | FRICTION | random_start(front, 6)
-    flips = {"pose.y", "steering.angle", "pose.heading", "steering.rate", "yaw_rate", "pose.velocity_y", "pose.acceleration_y", "front.side_force",
-             "front.slip", "steering.acceleration"}  # fmt: skip
+    flips = {
+        "pose.y",
+        "steering.angle",
+        "pose.heading",
+        "steering.rate",
+        "yaw_rate",
+        "pose.velocity_y",
+        "pose.acceleration_y",
+        "front.side_force",
+        "front.slip",
+        "steering.acceleration",
+    }
     swaps = {"wheel.left_angle": "wheel.right_angle", "wheel.left_rate": "wheel.right_rate"}
     swaps |= {b: a for a, b in swaps.items()}
 
@@ -321,7 +334,7 @@ def test_torque_limits_of_the_plant() -> None:
     assert abs(free["der(front.speed)"] - beyond["der(front.speed)"]) > 0.01
 
 
-# --- the article's errors, put back -----------------------------------------------------------------------------------------
+# --- the article's errors, put back -----------------------------------------------------------------------------------
 
 
 def test_erratum_1_the_mass_centre_of_the_body_is_not_that_of_the_cart() -> None:
@@ -378,7 +391,10 @@ def test_erratum_2_the_coefficients_of_the_kinetic_energy() -> None:
 
 
 def test_erratum_3_the_expansion_of_voronets_equations() -> None:
-    """Right: the library's accelerations, energy kept. With the two slips of the article: torque-free energy is lost."""
+    """Right: the library's accelerations, energy kept.
+
+    With the two slips of the article: torque-free energy is lost.
+    """
     k = default_constants()
     right, wrong = Voronets(PARAMETERS), Voronets(PARAMETERS, slips=True)
     random = np.random.default_rng(1)
@@ -401,7 +417,7 @@ def test_erratum_3_the_expansion_of_voronets_equations() -> None:
     assert abs(lost["wrong"]) > 0.05
 
 
-# --- bad input --------------------------------------------------------------------------------------------------------------
+# --- bad input --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CART_NAMES.values())

@@ -1,10 +1,13 @@
-"""Rules D1-D12: what can only be said about an FMU by running it. Standard library only: this is loaded into the process that runs the FMU."""
+"""Rules D1-D12: about the running binary of an FMU.
+
+Standard library only: this package is loaded into the process that runs the FMU.
+"""
 
 from __future__ import annotations
 
 from .calls import call_states
 from .equations import dependencies, directional_derivatives
-from .lives import reset_and_lives
+from .lifecycle import reset_and_lifecycle
 from .loading import instantiation_and_logging, loads
 from .results import convergence, reference_result
 from .saving import fmu_state
@@ -12,6 +15,16 @@ from .stepping import do_step
 from .values import setting_values, start_values
 
 RULES = (
-    loads, instantiation_and_logging, call_states, setting_values, do_step, fmu_state, reset_and_lives, start_values, dependencies,
-    directional_derivatives, convergence, reference_result,
-)  # fmt: skip
+    loads,
+    instantiation_and_logging,
+    call_states,
+    setting_values,
+    do_step,
+    fmu_state,
+    reset_and_lifecycle,
+    start_values,
+    dependencies,
+    directional_derivatives,
+    convergence,
+    reference_result,
+)

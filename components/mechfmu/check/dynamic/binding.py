@@ -1,4 +1,4 @@
-"""The FMI 2.0 C functions by ctypes, as they are: any argument, any state, any order. Standard library only."""
+"""ctypes binding of the FMI 2.0 C functions, without any checks of arguments or states. Standard library only."""
 
 from __future__ import annotations
 
@@ -36,16 +36,10 @@ class EventInfo(Structure):
     ]
 
 
-_references, _reals, _integers, _strings, _size = (
-    POINTER(c_uint),
-    POINTER(c_double),
-    POINTER(c_int),
-    POINTER(c_char_p),
-    c_size_t,
-)
-_state, _bytes = POINTER(c_void_p), c_void_p
+_references, _reals, _integers, _strings = POINTER(c_uint), POINTER(c_double), POINTER(c_int), POINTER(c_char_p)
+_size, _state, _bytes = c_size_t, POINTER(c_void_p), c_void_p
 
-# name -> arguments after the component; the result is a status unless RESULTS says otherwise
+# name -> types of the arguments after the component; the functions return a status, except those in _SIGNATURES
 COMMON: dict[str, tuple[Any, ...]] = {
     "fmi2GetTypesPlatform": (),
     "fmi2GetVersion": (),
@@ -99,7 +93,8 @@ SIMULATION: dict[str, tuple[Any, ...]] = {
 ALL = {**COMMON, **EXCHANGE, **SIMULATION}
 OF_KIND = {"ModelExchange": {**COMMON, **EXCHANGE}, "CoSimulation": {**COMMON, **SIMULATION}}
 
-_WHOLE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not status f(component, ...)
+# the functions that are not `status f(component, ...)` -> types of the result and the arguments
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fmi2GetTypesPlatform": (c_char_p, ()),
     "fmi2GetVersion": (c_char_p, ()),
     "fmi2Instantiate": (c_void_p, (c_char_p, c_int, c_char_p, c_char_p, POINTER(Callbacks), c_int, c_int)),
@@ -107,17 +102,18 @@ _WHOLE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # the functions that are not
 }
 
 
-class Damaged(Exception):
-    """The FMU has done something to this process that only a new process can cure."""
+class InterpreterDamaged(Exception):
+    """The FMU has left the Python interpreter of this process in an invalid state."""
 
 
 class Library:
-    """The FMU's shared library. `announce` is told what is about to be called, so that a crash can be put down to it."""
+    """The FMU's shared library. `announce` gets a text before and after each call,
+    which shows where a crash happened."""
 
     def __init__(self, path: str, announce: Callable[[str], None]):
         self._announce = announce
         announce("while the library was loaded")
-        self._handle = ctypes.CDLL(path)  # resolves every symbol at once (RTLD_NOW)
+        self._handle = ctypes.CDLL(path)  # RTLD_NOW: resolves all symbols
         announce("after the library was loaded")
         self._functions: dict[str, Any] = {}
         for name, arguments in ALL.items():
@@ -125,19 +121,19 @@ class Library:
                 function = self._handle[name]
             except AttributeError:
                 continue
-            function.restype, function.argtypes = _WHOLE.get(name, (c_int, (c_void_p, *arguments)))
+            function.restype, function.argtypes = _SIGNATURES.get(name, (c_int, (c_void_p, *arguments)))
             self._functions[name] = function
 
     def has(self, name: str) -> bool:
         return name in self._functions
 
     def call(self, note: str, name: str, *arguments: Any) -> Any:
-        """The function's result; `note` says in which circumstances it was called."""
+        """Call a function and return its result. `note` describes the circumstances."""
         self._announce(f"in {name}{note}")
         try:
             result = self._functions[name](*arguments)
-        except SystemError as error:  # an FMU that runs in our interpreter has left it in disorder
-            raise Damaged(str(error.__cause__ or error)) from error
+        except SystemError as error:  # an FMU with Python code has left an exception in this interpreter
+            raise InterpreterDamaged(str(error.__cause__ or error)) from error
         self._announce(f"after {name}{note}")
         return result
 

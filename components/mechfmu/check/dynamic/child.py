@@ -1,4 +1,7 @@
-"""The process that runs the FMU: one rule, one kind of FMU. Started by its path as a script, so that nothing of mechfmu is on its module path."""
+"""The process that runs the FMU: one rule, one kind of FMU.
+
+It is started as a script by its path, so that mechfmu is not on its module path.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,14 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-ALIAS = "_fmu_checker"  # the package `check` under a name that no FMU brings along
+ALIAS = "_fmu_checker"  # the package `check` under a name that no FMU uses
 
 
 def load_package() -> ModuleType:
     """Make the package importable without its parent, which would import NumPy and the mechanisms."""
     folder = Path(__file__).resolve().parent.parent
-    spec = importlib.util.spec_from_file_location(
-        ALIAS, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
+    file = folder / "__init__.py"
+    spec = importlib.util.spec_from_file_location(ALIAS, file, submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[ALIAS] = package
@@ -28,7 +30,7 @@ def load_package() -> ModuleType:
 
 
 def limit(memory: int, file_size: int, seconds: float) -> None:
-    """What the FMU may use, where the system can enforce it."""
+    """Limit the resources of this process, where the operating system supports it."""
     try:
         import resource
     except ImportError:
@@ -48,27 +50,27 @@ def main(folder: Path) -> None:
     loading = importlib.import_module(f"{ALIAS}.dynamic.loading")
     sessions = importlib.import_module(f"{ALIAS}.dynamic.session")
     bindings = importlib.import_module(f"{ALIAS}.dynamic.binding")
-    units = importlib.import_module(f"{ALIAS}.dynamic.unit")
+    instances = importlib.import_module(f"{ALIAS}.dynamic.instance")
     limit(job["memory"], job["file_size"], job["seconds"])
     session = sessions.Session(job, folder)
     rule = next((r for r in rules.RULES if r.id == job["rule"]), None)
     try:
-        for finding in rule.check(session) if rule else loading.plain_life(session):
+        for finding in rule.check(session) if rule else loading.nominal_lifecycle(session):
             session.report(finding=(rule.complete(finding, session.kind) if rule else finding).to_dict())
         session.trace("when the process ended")
-        if job["rule"] in ("D1", "life"):
+        if job["rule"] in ("D1", loading.LIFECYCLE):
             session.free_all()
             session.report(done=True)
-            return  # by the ordinary way out, which must not crash either
+            return  # a normal exit of the process, which must not crash either
         session.report(done=True)
-    except (units.Refused, sessions.NoInstance) as error:
+    except (instances.CallFailed, sessions.InstantiationFailed) as error:
         session.report(stopped=str(error))
-    except units.Ended:
+    except instances.SimulationTerminated:
         session.report(done=True)
-    except bindings.Damaged as error:
+    except bindings.InterpreterDamaged as error:
         print(f"the interpreter was left with an exception: {error}", file=sys.stderr, flush=True)
-        os._exit(70)  # the same as a crash
-    except OSError as error:  # the library, which D1 has said
+        os._exit(70)  # reported like a crash
+    except OSError as error:  # the library cannot be loaded, which is a finding of D1
         session.report(stopped=str(error))
     except Exception:
         session.report(bug=traceback.format_exc())
@@ -76,5 +78,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.pop(0)  # the folder of this file: its modules must not be found by an FMU that brings Python along
+    sys.path.pop(0)  # the folder of this file, whose modules an FMU with Python code must not find
     main(Path(sys.argv[1]))

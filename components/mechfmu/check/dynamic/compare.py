@@ -1,4 +1,4 @@
-"""Comparing recorded signals."""
+"""Comparison of recorded signals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .instance import same
 from .model import Value
-from .unit import same
 
 Rows = Sequence[Sequence[float]]
 
-ROUNDING = 1e-12
+ROUNDING = 1e-12  # relative differences below this count as zero
+REST = 1e-6  # a signal that changes less than this is constant, whatever noise it has
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,13 @@ class Difference:
 
 
 def _spread(values: Sequence[float]) -> float:
-    """How much a signal moves; at rest, how large it is."""
+    """The range of a signal; for a constant one, a fraction of its size."""
     finite = [v for v in values if math.isfinite(v)]
     if not finite:
         return 1.0
     span = max(finite) - min(finite)
     size = max(abs(v) for v in finite)
-    return max(span, 1e-3 * size, 1e-6)  # what is smaller is rest, whatever noise it has
+    return max(span, 1e-3 * size, REST)
 
 
 def _gap(x: float, y: float) -> float:
@@ -39,8 +40,9 @@ def _gap(x: float, y: float) -> float:
 
 
 def worst_difference(a: Rows, b: Rows, mean: bool = False) -> Difference | None:
-    """The signal that differs most for its range; None when all are equal. `mean` averages over time, so that a jump that comes a little later counts
-    little. Numbers that are not finite on one side only differ infinitely."""
+    """The signal with the largest difference relative to its range; None if all are equal. With `mean`, the
+    difference is averaged over time, so that a jump at a slightly different time counts little. A number that is
+    finite in only one of the runs is an infinite difference."""
     worst = None
     for column in range(len(a[0])):
         ours, theirs = [r[column] for r in a], [r[column] for r in b]
@@ -53,7 +55,7 @@ def worst_difference(a: Rows, b: Rows, mean: bool = False) -> Difference | None:
 
 
 def first_difference(a: Sequence[Sequence[Value]], b: Sequence[Sequence[Value]]) -> tuple[int, int] | None:
-    """Row and column of the first value that is not the same to the last bit."""
+    """Row and column of the first value whose bits differ."""
     for i, (ours, theirs) in enumerate(zip(a, b, strict=True)):
         for j, (x, y) in enumerate(zip(ours, theirs, strict=True)):
             if not same(x, y):
@@ -62,5 +64,5 @@ def first_difference(a: Sequence[Sequence[Value]], b: Sequence[Sequence[Value]])
 
 
 def floats(rows: Sequence[Sequence[Value]], column: int) -> tuple[float, ...]:
-    """One column for a plot."""
+    """A column, for a plot."""
     return tuple(float(r[column]) if not isinstance(r[column], str) else math.nan for r in rows)

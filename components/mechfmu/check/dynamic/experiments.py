@@ -1,4 +1,4 @@
-"""What several rules do with an FMU: move it, and compare two runs."""
+"""Steps that several rules share: exciting the FMU through its inputs, and comparing two runs."""
 
 from __future__ import annotations
 
@@ -6,52 +6,44 @@ from collections.abc import Iterator, Sequence
 
 from ..findings import Finding, Plot
 from .compare import first_difference, floats
-from .model import Value, Var
+from .instance import CallFailed, Excitation
+from .model import ModelVariable, Value
 from .session import Session
-from .unit import Drive, Refused
 
 
-def willing(s: Session, amplitude: float = 0.05) -> Drive | None:
-    """Moving inputs, if the FMU takes them for some steps."""
-    drive = s.drive(amplitude)
-    if drive is None:
+def accepted_excitation(s: Session, amplitude: float = 0.05) -> Excitation | None:
+    """The session's excitation, or None if the FMU does not run with it for a few steps."""
+    excitation = s.excitation(amplitude)
+    if excitation is None:
         return None
-    unit = s.fresh()
+    instance = s.new_instance()
     try:
-        unit.run_state()
-        unit.run(s.steps(3), (), drive)
-    except Refused:
+        instance.enter_run_state()
+        instance.run(s.steps(3), (), excitation)
+    except CallFailed:
         return None
     finally:
-        unit.free()
-    return drive
+        instance.free()
+    return excitation
 
 
-def unlike(
+def compare_runs(
     s: Session,
-    variables: Sequence[Var],
-    a: list[list[Value]],
-    b: list[list[Value]],
+    variables: Sequence[ModelVariable],
+    expected: list[list[Value]],
+    found: list[list[Value]],
     problem: str,
-    names: tuple[str, str],
+    labels: tuple[str, str],
 ) -> Iterator[Finding]:
-    """A finding when two runs are not the same to the last bit."""
-    at = first_difference(a, b)
-    if at is None:
+    """A finding if two runs are not bit-identical."""
+    difference = first_difference(expected, found)
+    if difference is None:
         return
-    row, column = at
-    v = variables[column]
-    t = tuple(s.model.start_time + i * s.model.step_size for i in range(len(a)))
-    plot = (
-        Plot(v.name, t, {names[0]: floats(a, column), names[1]: floats(b, column)})
-        if len(a) > 1 and v.type != "String"
-        else None
-    )
+    row, column = difference
+    v, plot = variables[column], None
+    if len(expected) > 1 and v.type != "String":
+        t = tuple(s.model.start_time + i * s.model.step_size for i in range(len(expected)))
+        plot = Plot(v.name, t, {labels[0]: floats(expected, column), labels[1]: floats(found, column)})
     after = "at once" if row == 0 else f"after {row} steps"
-    yield Finding(
-        v.where,
-        f"{problem}: {after} it is {b[row][column]!r}, not {a[row][column]!r}",
-        "the same bits",
-        line=v.line,
-        plot=plot,
-    )
+    text = f"{problem}: {after} it is {found[row][column]!r}, not {expected[row][column]!r}"
+    yield Finding(v.where, text, "the same bits", line=v.line, plot=plot)

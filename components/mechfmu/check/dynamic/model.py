@@ -1,4 +1,4 @@
-"""The model description as the running rules need it: plain numbers, sent from the checker to the process that runs the FMU."""
+"""The model description as plain data, sent from the checker to the process that runs the FMU."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from ..findings import Finding
+
 Value = float | int | bool | str
 
 
 @dataclass(frozen=True)
-class Var:
-    """A variable. `type` is that of the C functions: an Enumeration is an Integer."""
+class ModelVariable:
+    """A variable. `type` is the type of its C functions: an Enumeration is an Integer."""
 
     index: int
     name: str
@@ -30,9 +32,13 @@ class Var:
     def where(self) -> str:
         return f'variable "{self.name}"'
 
+    def finding(self, problem: str, expected: str, severity: str = "") -> Finding:
+        """A finding about this variable."""
+        return Finding(self.where, problem, expected, line=self.line, severity=severity)
+
     @property
     def scale(self) -> float:
-        """What is a large change of it."""
+        """Its typical magnitude: nominal, or else the start value."""
         start = abs(self.start) if isinstance(self.start, (int, float)) else 0.0
         return self.nominal or (start if start > 0 else 1.0)
 
@@ -41,8 +47,8 @@ class Var:
 
 
 @dataclass(frozen=True)
-class Dependencies:
-    """An unknown and what it says to depend on; None: on everything."""
+class UnknownDependencies:
+    """An unknown and the indices of the knowns it depends on; None: all knowns."""
 
     index: int
     on: tuple[int, ...] | None
@@ -51,12 +57,14 @@ class Dependencies:
 
 @dataclass(frozen=True)
 class Model:
+    """The parts of the model description that the dynamic rules use."""
+
     guid: str
     interfaces: dict[str, dict[str, str]]
-    variables: tuple[Var, ...]
-    outputs: tuple[Dependencies, ...]
-    derivatives: tuple[Dependencies, ...]
-    initial_unknowns: tuple[Dependencies, ...]
+    variables: tuple[ModelVariable, ...]
+    outputs: tuple[UnknownDependencies, ...]
+    derivatives: tuple[UnknownDependencies, ...]
+    initial_unknowns: tuple[UnknownDependencies, ...]
     states: tuple[int, ...]  # indices of the states, in the order of the derivatives
     indicators: int
     categories: tuple[str, ...]
@@ -67,26 +75,28 @@ class Model:
     reference: dict[str, Any] | None  # dict(file, t, signals, inputs)
 
     @cached_property
-    def by_index(self) -> dict[int, Var]:
+    def by_index(self) -> dict[int, ModelVariable]:
         return {v.index: v for v in self.variables}
 
-    def of(self, *causalities: str, types: tuple[str, ...] = ("Real", "Integer", "Boolean", "String")) -> list[Var]:
+    def of(
+        self, *causalities: str, types: tuple[str, ...] = ("Real", "Integer", "Boolean", "String")
+    ) -> list[ModelVariable]:
         return [v for v in self.variables if v.causality in causalities and v.type in types]
 
     @cached_property
-    def independent(self) -> Var | None:
+    def independent(self) -> ModelVariable | None:
         return next(iter(self.of("independent", types=("Real",))), None)
 
     @cached_property
-    def signals(self) -> list[Var]:
-        """Real quantities that tell how the model moves: outputs, states and derivatives; without any, whatever varies."""
+    def signals(self) -> list[ModelVariable]:
+        """Real outputs, states and derivatives; if there are none, the continuous local variables."""
         wanted = {d.index for d in (*self.outputs, *self.derivatives)} | set(self.states)
         found = [v for v in self.variables if v.index in wanted and v.type == "Real"]
         return (found or [v for v in self.of("local") if v.type == "Real" and v.variability == "continuous"])[:500]
 
     @cached_property
-    def everything(self) -> list[Var]:
-        """All that can be read and changes with the state of the FMU."""
+    def everything(self) -> list[ModelVariable]:
+        """All variables except constants."""
         return [v for v in self.variables if v.variability != "constant"][:2000]
 
     def flag(self, kind: str, name: str) -> bool:
@@ -95,10 +105,11 @@ class Model:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Model:
         known = {f.name: data[f.name] for f in fields(Model)}
-        known["variables"] = tuple(Var(**v) for v in data["variables"])
+        known["variables"] = tuple(ModelVariable(**v) for v in data["variables"])
         for name in ("outputs", "derivatives", "initial_unknowns"):
             known[name] = tuple(
-                Dependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"]) for d in data[name]
+                UnknownDependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"])
+                for d in data[name]
             )
         for name in ("states", "categories"):
             known[name] = tuple(data[name])

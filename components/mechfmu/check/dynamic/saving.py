@@ -1,4 +1,4 @@
-"""D6: the state of the FMU."""
+"""D6: saving and restoring the FMU state."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from ctypes import byref, c_size_t, c_void_p
 
 from ..findings import Finding, rule
 from .binding import STATUS, WARNING
-from .experiments import unlike, willing
+from .experiments import accepted_excitation, compare_runs
+from .instance import INITIALIZATION, CallFailed, FmuInstance
 from .session import Session
-from .unit import Refused, Unit
 
-Saved = tuple[c_void_p, float, str, float | None]
+SavedState = tuple[c_void_p, float, str, float | None]  # FMU state; time, state and next event of the instance
 
 
-def save(unit: Unit) -> Saved:
+def save(instance: FmuInstance) -> SavedState:
     handle = c_void_p()
-    unit.must("fmi2GetFMUstate", byref(handle))
-    return handle, unit.t, unit.state, unit.next_event
+    instance.call_checked("fmi2GetFMUstate", byref(handle))
+    return handle, instance.t, instance.state, instance.next_event
 
 
-def restore(unit: Unit, saved: Saved) -> None:
-    unit.must("fmi2SetFMUstate", saved[0])
-    _, unit.t, unit.state, unit.next_event = saved
+def restore(instance: FmuInstance, saved: SavedState) -> None:
+    instance.call_checked("fmi2SetFMUstate", saved[0])
+    _, instance.t, instance.state, instance.next_event = saved
 
 
 @rule("D6", "saved states of the FMU", "2.1.8")
 def fmu_state(s: Session) -> Iterator[Finding]:
-    """A restored state repeats the simulation to the last bit, also when several states are kept, and serialized into a second instance; freeing a
-    NULL state is ignored."""
+    """From a restored state, the simulation repeats bit for bit, also with several saved states and after serialization
+    into a second instance; freeing a NULL state is ignored."""
     if not s.model.flag(s.kind, "canGetAndSetFMUstate"):
         return
     try:
@@ -43,127 +43,101 @@ def fmu_state(s: Session) -> Iterator[Finding]:
             yield from _serialized(s)
         if s.attempt("freeing"):
             yield from _freeing(s)
-    except Refused as error:
-        yield Finding(
-            error.function, f"{error} ({error.state})", "fmi2OK: the FMU can get and set its state", severity="error"
-        )
+    except CallFailed as error:
+        expected = "fmi2OK: the FMU can get and set its state"
+        yield Finding(error.function, f"{error} ({error.state})", expected, severity="error")
 
 
 def _replay(s: Session) -> Iterator[Finding]:
-    drive, variables, steps = willing(s), s.model.everything, s.steps(10)
-    unit = s.fresh().run_state()
-    unit.run(steps[: len(steps) // 2], (), drive)
-    saved = save(unit)
-    first = unit.run(steps, variables, drive)
-    restore(unit, saved)
-    again = unit.run(steps, variables, drive)
-    yield from unlike(s, variables, first, again, "a replay from a restored state differs", ("first run", "replay"))
-    unit.free()
+    excitation, variables, steps = accepted_excitation(s), s.model.everything, s.steps(10)
+    instance = s.new_instance().enter_run_state()
+    instance.run(steps[: len(steps) // 2], (), excitation)
+    saved = save(instance)
+    first = instance.run(steps, variables, excitation)
+    restore(instance, saved)
+    again = instance.run(steps, variables, excitation)
+    problem, labels = "a replay from a restored state differs", ("first run", "replay")
+    yield from compare_runs(s, variables, first, again, problem, labels)
+    instance.free()
 
 
 def _initialization(s: Session) -> Iterator[Finding]:
-    """A state that was saved in initialization mode brings the instance back there."""
-    unit = s.fresh().to("initialization mode")
-    saved = save(unit)
-    first = [unit.get(s.model.everything)]
-    unit.run_state()
-    unit.run(s.steps(3), ())
-    restore(unit, saved)
-    again = [unit.get(s.model.everything)]
-    yield from unlike(
-        s, s.model.everything, first, again, "a state of initialization mode is not restored", ("saved", "restored")
-    )
-    unit.run_state()
-    unit.free()
+    """A state that was saved in initialization mode restores this mode."""
+    variables = s.model.everything
+    instance = s.new_instance().go_to(INITIALIZATION)
+    saved = save(instance)
+    first = [instance.get(variables)]
+    instance.enter_run_state()
+    instance.run(s.steps(3), ())
+    restore(instance, saved)
+    again = [instance.get(variables)]
+    problem = "a state of initialization mode is not restored"
+    yield from compare_runs(s, variables, first, again, problem, ("saved", "restored"))
+    instance.enter_run_state()
+    instance.free()
 
 
 def _nested(s: Session) -> Iterator[Finding]:
-    drive, variables, steps = willing(s), s.model.everything, s.steps(3)
-    unit = s.fresh().run_state()
+    excitation, variables, steps = accepted_excitation(s), s.model.everything, s.steps(3)
+    instance = s.new_instance().enter_run_state()
     states, values = [], []
     for _ in range(3):
-        unit.run(steps, (), drive)
-        states.append(save(unit))
-        values.append(unit.get(variables))
+        instance.run(steps, (), excitation)
+        states.append(save(instance))
+        values.append(instance.get(variables))
+
+    def compare(i: int, problem: str) -> Iterator[Finding]:
+        found = [instance.get(variables)]
+        return compare_runs(s, variables, [values[i]], found, problem, ("saved", "restored"))
+
     for i in (1, 0, 2, 0):
-        restore(unit, states[i])
-        yield from unlike(
-            s,
-            variables,
-            [values[i]],
-            [unit.get(variables)],
-            f"state {i + 1} of 3 kept at once is not restored",
-            ("saved", "restored"),
-        )
-    unit.must("fmi2FreeFMUstate", byref(states[0][0]))
-    restore(unit, states[2])
-    yield from unlike(
-        s,
-        variables,
-        [values[2]],
-        [unit.get(variables)],
-        "a state is lost when another one is freed",
-        ("saved", "restored"),
-    )
-    unit.must("fmi2GetFMUstate", byref(states[1][0]))  # a handle may be used again
-    unit.run(steps, (), drive)
-    unit.must("fmi2SetFMUstate", states[1][0])
-    yield from unlike(
-        s,
-        variables,
-        [values[2]],
-        [unit.get(variables)],
-        "a state saved into a used handle is not restored",
-        ("saved", "restored"),
-    )
-    unit.free()
+        restore(instance, states[i])
+        yield from compare(i, f"state {i + 1} of 3 saved states is not restored")
+    instance.call_checked("fmi2FreeFMUstate", byref(states[0][0]))
+    restore(instance, states[2])
+    yield from compare(2, "a state is lost when another one is freed")
+    instance.call_checked("fmi2GetFMUstate", byref(states[1][0]))  # a handle may be reused
+    instance.run(steps, (), excitation)
+    instance.call_checked("fmi2SetFMUstate", states[1][0])
+    yield from compare(2, "a state saved into a used handle is not restored")
+    instance.free()
 
 
 def _serialized(s: Session) -> Iterator[Finding]:
-    drive, variables, steps = willing(s), s.model.everything, s.steps(10)
-    unit = s.fresh().run_state()
-    unit.run(steps[: len(steps) // 2], (), drive)
-    saved = save(unit)
+    excitation, variables, steps = accepted_excitation(s), s.model.everything, s.steps(10)
+    instance = s.new_instance().enter_run_state()
+    instance.run(steps[: len(steps) // 2], (), excitation)
+    saved = save(instance)
     size = c_size_t(0)
-    unit.must("fmi2SerializedFMUstateSize", saved[0], byref(size))
+    instance.call_checked("fmi2SerializedFMUstateSize", saved[0], byref(size))
     if not 0 < size.value < 1 << 31:
-        yield Finding("fmi2SerializedFMUstateSize", f"it says {size.value}", "a number of bytes")
+        yield Finding("fmi2SerializedFMUstateSize", f"the size is {size.value}", "a number of bytes")
         return
     data = ctypes.create_string_buffer(size.value)
-    unit.must("fmi2SerializeFMUstate", saved[0], ctypes.cast(data, c_void_p), size.value)
-    first = unit.run(steps, variables, drive)
-    unit.must("fmi2FreeFMUstate", byref(saved[0]))
-    unit.free()
-    other = s.fresh().run_state()
+    instance.call_checked("fmi2SerializeFMUstate", saved[0], ctypes.cast(data, c_void_p), size.value)
+    first = instance.run(steps, variables, excitation)
+    instance.call_checked("fmi2FreeFMUstate", byref(saved[0]))
+    instance.free()
+    other = s.new_instance().enter_run_state()
     handle = c_void_p()
-    other.must("fmi2DeSerializeFMUstate", ctypes.cast(data, c_void_p), size.value, byref(handle))
+    other.call_checked("fmi2DeSerializeFMUstate", ctypes.cast(data, c_void_p), size.value, byref(handle))
     restore(other, (handle, *saved[1:]))
-    again = other.run(steps, variables, drive)
-    yield from unlike(
-        s,
-        variables,
-        first,
-        again,
-        "a replay from a serialized state in a second instance differs",
-        ("first instance", "second instance"),
-    )
-    other.must("fmi2FreeFMUstate", byref(handle))
+    again = other.run(steps, variables, excitation)
+    problem = "a replay from a serialized state in a second instance differs"
+    yield from compare_runs(s, variables, first, again, problem, ("first instance", "second instance"))
+    other.call_checked("fmi2FreeFMUstate", byref(handle))
     other.free()
 
 
 def _freeing(s: Session) -> Iterator[Finding]:
-    unit = s.fresh().run_state()
-    nothing = c_void_p()
-    status = unit.call("fmi2FreeFMUstate", byref(nothing), note=" (a NULL state)")
+    instance = s.new_instance().enter_run_state()
+    null = c_void_p()
+    status = instance.call("fmi2FreeFMUstate", byref(null), note=" (a NULL state)")
     if status > WARNING:
         yield Finding("fmi2FreeFMUstate", f"it returns {STATUS[status]} for a NULL state", "fmi2OK: it is ignored")
-    handle = save(unit)[0]
-    unit.must("fmi2FreeFMUstate", byref(handle))
+    handle = save(instance)[0]
+    instance.call_checked("fmi2FreeFMUstate", byref(handle))
     if handle.value:
-        yield Finding(
-            "fmi2FreeFMUstate",
-            "it leaves the pointer to the freed state",
-            "a NULL pointer in its argument",
-            severity="warning",
-        )
-    unit.free()
+        problem, expected = "it does not reset the pointer to the freed state", "a NULL pointer in its argument"
+        yield Finding("fmi2FreeFMUstate", problem, expected, severity="warning")
+    instance.free()

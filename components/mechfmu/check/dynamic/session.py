@@ -1,4 +1,5 @@
-"""What a dynamic rule works with: the FMU's library, its model, instances, its log messages, and the way to report."""
+"""What a dynamic rule works with: the FMU's library, its model, instances, log
+messages, and the report to the checker."""
 
 from __future__ import annotations
 
@@ -8,18 +9,17 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable
-from ctypes import byref, c_void_p
+from ctypes import byref, c_char_p, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .binding import CO_SIMULATION, MODEL_EXCHANGE, Callbacks, Library, Logger
-from .model import Model, Var
-from .unit import Unit
+from .instance import Excitation, FmuInstance
+from .model import Model, ModelVariable
 
 TRACE_SIZE = 1024
-ENVIRONMENT = 0x5EED  # must come back with every message
+ENVIRONMENT = 0x5EED  # componentEnvironment, which every log message must pass back
 TYPE = {"ModelExchange": MODEL_EXCHANGE, "CoSimulation": CO_SIMULATION}
 
 
@@ -35,7 +35,7 @@ class Message:
 
 
 class Trace:
-    """A small file in memory that says what the process is doing; it outlives a crash."""
+    """A memory-mapped file with the current action of the process, which is still there after a crash."""
 
     def __init__(self, file: Path):
         file.write_bytes(bytes(TRACE_SIZE))
@@ -48,6 +48,8 @@ class Trace:
 
 
 class Session:
+    """One rule and one kind of FMU in this process."""
+
     def __init__(self, job: dict[str, Any], folder: Path):
         self.model = Model.from_dict(job["model"])
         self.kind: str = job["kind"]
@@ -59,29 +61,29 @@ class Session:
         self._proxy: str | None = job["logger_proxy"]
         self._began = time.monotonic()
         self._events = os.open(folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._units: list[Unit] = []
+        self._instances: list[FmuInstance] = []
         self._libraries: dict[str, Library] = {}
-        self._kept: list[Any] = []
+        self._callbacks: list[Callbacks] = []  # must outlive the instances
         self.log: list[Message] = []
         self.trace = Trace(folder / "trace")
 
-    # --- reporting ------------------------------------------------------------------------------------------------------
+    # --- reporting ----------------------------------------------------------------------------------------------------
 
     def report(self, **event: Any) -> None:
         os.write(self._events, json.dumps(event).encode() + b"\n")
 
     def attempt(self, name: str) -> bool:
-        """Whether this part of a rule is still to be tried: not when an earlier process did not survive it."""
+        """Whether to run this part of a rule: False if it was begun in an earlier process, which crashed."""
         if name in self._done:
             return False
         self.report(attempt=name)
         return True
 
-    def late(self, part: float) -> bool:
-        """Whether this part of the time limit is used up."""
-        return time.monotonic() - self._began > part * self.seconds
+    def time_used(self, fraction: float) -> bool:
+        """Whether this fraction of the time limit is used up."""
+        return time.monotonic() - self._began > fraction * self.seconds
 
-    # --- the FMU --------------------------------------------------------------------------------------------------------
+    # --- the FMU ------------------------------------------------------------------------------------------------------
 
     def library_of(self, kind: str) -> Library:
         identifier = self.model.interfaces[kind]["modelIdentifier"]
@@ -106,72 +108,67 @@ class Session:
             self.log.append(Message(environment, name, status, group, message))
 
         libc = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
-        found = Callbacks(
-            Logger(logger), ctypes.cast(libc.calloc, c_void_p), ctypes.cast(libc.free, c_void_p), None, ENVIRONMENT
-        )
-        self._kept.append(found)
-        if self._proxy:  # puts the values into messages with %s and the like, which Python cannot
-            ctypes.CDLL(self._proxy).addLoggerProxy(byref(found))
-        return found
+        allocate, free = ctypes.cast(libc.calloc, c_void_p), ctypes.cast(libc.free, c_void_p)
+        callbacks = Callbacks(Logger(logger), allocate, free, None, ENVIRONMENT)
+        self._callbacks.append(callbacks)
+        if self._proxy:  # inserts the values into messages with %s and the like, which ctypes cannot do
+            ctypes.CDLL(self._proxy).addLoggerProxy(byref(callbacks))
+        return callbacks
 
     def instantiate(
         self, name: str = "checked", guid: str | None = None, logging: bool = True, buffers: list[Any] | None = None
-    ) -> Unit | None:
-        """An instance, or None when the FMU refuses. `buffers` gets the memory of name and GUID, which the FMU must have copied."""
-        texts = [
-            ctypes.create_string_buffer((name).encode()),
-            ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode()),
-        ]
+    ) -> FmuInstance | None:
+        """A new instance, or None if fmi2Instantiate returned NULL. `buffers` receives the memory of the name and the
+        GUID, which the FMU must have copied."""
+        name_buffer = ctypes.create_string_buffer(name.encode())
+        guid_buffer = ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode())
         if buffers is not None:
-            buffers.extend(texts)
+            buffers.extend((name_buffer, guid_buffer))
         callbacks = self.callbacks()
-        component = self.library.call(
-            "", "fmi2Instantiate", ctypes.cast(texts[0], ctypes.c_char_p), TYPE[self.kind], ctypes.cast(texts[1], ctypes.c_char_p), self.resources.encode(),
-            byref(callbacks), 0, int(logging),
-        )  # fmt: skip
+        name_pointer, guid_pointer = ctypes.cast(name_buffer, c_char_p), ctypes.cast(guid_buffer, c_char_p)
+        texts = (name_pointer, TYPE[self.kind], guid_pointer, self.resources.encode())
+        component = self.library.call("", "fmi2Instantiate", *texts, byref(callbacks), 0, int(logging))
         if not component:
             return None
-        unit = Unit(self, component, self.kind, callbacks)
-        self._units.append(unit)
-        return unit
+        instance = FmuInstance(self, component, self.kind, callbacks)
+        self._instances.append(instance)
+        return instance
 
-    def fresh(self) -> Unit:
-        """An instance by the book; that this works was seen before any rule."""
-        unit = self.instantiate()
-        if unit is None:
-            raise NoInstance(f"fmi2Instantiate returned NULL{f' ({said})' if (said := self.said()) else ''}")
-        return unit
+    def new_instance(self) -> FmuInstance:
+        """A new instance with the FMU's own GUID. Raises InstantiationFailed."""
+        instance = self.instantiate()
+        if instance is None:
+            message = self.last_message()
+            raise InstantiationFailed(f"fmi2Instantiate returned NULL{f' ({message})' if message else ''}")
+        return instance
 
-    def forget(self, unit: Unit) -> None:
-        if unit in self._units:
-            self._units.remove(unit)
-        self._kept.clear()
-        self._kept.extend(u._keep for u in self._units)
+    def remove(self, instance: FmuInstance) -> None:
+        """Release what an instance needed, after it was freed."""
+        if instance in self._instances:
+            self._instances.remove(instance)
+        self._callbacks = [i.callbacks for i in self._instances]
 
     def free_all(self) -> None:
-        for unit in list(self._units):
-            unit.free()
+        for instance in list(self._instances):
+            instance.free()
 
-    def said(self) -> str:
-        """The last message of the FMU, short."""
+    def last_message(self) -> str:
+        """The FMU's last log message, on one line and at most 300 characters long."""
         return " ".join((self.log[-1].text or "").split())[:300] if self.log else ""
 
-    # --- experiments ------------------------------------------------------------------------------------------------------
+    # --- experiments --------------------------------------------------------------------------------------------------
 
-    def steps(self, most: int) -> list[float]:
-        """Communication steps from the start, at most so many and not beyond the default experiment."""
+    def steps(self, limit: int) -> list[float]:
+        """Communication steps from the start time: at most `limit`, and not beyond the default experiment."""
         m = self.model
-        return [m.step_size] * max(1, min(most, math.floor((m.stop_time - m.start_time) / m.step_size + 1e-9)))
+        return [m.step_size] * max(1, min(limit, math.floor((m.stop_time - m.start_time) / m.step_size + 1e-9)))
 
-    def drive(self, amplitude: float = 0.05) -> Callable[[float], dict[Var, float]] | None:
-        """Smooth inputs near their start values, so that things move; None when the FMU has no continuous inputs or does not like them."""
-        inputs = [
-            v
-            for v in self.model.of("input", types=("Real",))
-            if v.variability == "continuous" and isinstance(v.start, float)
-        ]
+    def excitation(self, amplitude: float = 0.05) -> Excitation | None:
+        """Smooth inputs near their start values; None if the FMU has no continuous Real inputs."""
+        reals = self.model.of("input", types=("Real",))
+        inputs = [v for v in reals if v.variability == "continuous" and isinstance(v.start, float)]
 
-        def values(t: float) -> dict[Var, float]:
+        def values(t: float) -> dict[ModelVariable, float]:
             wanted = {
                 v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t)
                 for i, v in enumerate(inputs)
@@ -181,5 +178,5 @@ class Session:
         return values if inputs else None
 
 
-class NoInstance(Exception):
-    """The FMU did not instantiate."""
+class InstantiationFailed(Exception):
+    """fmi2Instantiate returned NULL."""

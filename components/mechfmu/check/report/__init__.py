@@ -1,1 +1,1 @@
-"""The same report for people (terminal, HTML) and for machines (JSON, JUnit)."""
+"""Reports for people (terminal, HTML) and for programs (JSON, JUnit)."""

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: findings, what was checked, and the signals that went wrong, drawn as SVG."""
+"""A self-contained HTML page: findings, rules, and plots (SVG) of the signals that failed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from html import escape
 
 from ..checker import Report
-from ..findings import Finding, Plot
+from ..findings import Finding, Plot, Rule
 from .as_json import outcome
 
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; color: #222; background: #fff }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em }
+body { color: #222; background: #fff }
 h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em } code { font-size: .95em }
-table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .25em .6em; border-bottom: 1px solid #ddd }
-.error { color: #b00020 } .warning { color: #9a6700 } .note { color: #57606a } .failed { color: #b00020 } .passed { color: #1a7f37 }
-.finding { border-left: 4px solid #ccc; padding: .2em .8em; margin: .8em 0 } .finding.error { border-color: #b00020; color: inherit }
-.finding.warning { border-color: #d4a72c; color: inherit } .small { color: #57606a; font-size: .88em } svg { max-width: 100%; height: auto }
+table { border-collapse: collapse; width: 100% }
+td, th { text-align: left; vertical-align: top; padding: .25em .6em; border-bottom: 1px solid #ddd }
+.error, .failed { color: #b00020 } .warning { color: #9a6700 } .note { color: #57606a } .passed { color: #1a7f37 }
+.finding { border-left: 4px solid #ccc; padding: .2em .8em; margin: .8em 0 }
+.finding.error { border-color: #b00020; color: inherit } .finding.warning { border-color: #d4a72c; color: inherit }
+.small { color: #57606a; font-size: .88em } svg { max-width: 100%; height: auto }
 """
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#8250df")
 W, H, LEFT, RIGHT, TOP, BOTTOM = 680, 220, 70, 12, 30, 34
@@ -26,7 +29,8 @@ def to_html(reports: Sequence[Report], version: str) -> str:
     names = ", ".join(r.file.name for r in reports)
     body = "".join(_fmu(r) for r in reports)
     return (
-        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>mechfmu check: {escape(names)}</title><style>{STYLE}</style></head>"
+        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
+        f"<title>mechfmu check: {escape(names)}</title><style>{STYLE}</style></head>"
         f"<body><h1>FMI 2.0 compliance</h1>{body}<p class='small'>mechfmu {escape(version)}</p></body></html>\n"
     )
 
@@ -36,9 +40,8 @@ def _fmu(report: Report) -> str:
     clean, colour = ("clean as a file", "warning") if report.static_only else ("clean", "passed")
     found = f"{len(counted)} finding{'s' if len(counted) > 1 else ''}" if counted else clean
     verdict = "could not be checked completely" if report.bugs else found
-    parts = [
-        f"<h2>{escape(report.file.name)}: <span class='{'failed' if report.exit_status else colour}'>{verdict}</span></h2>"
-    ]
+    style = "failed" if report.exit_status else colour
+    parts = [f"<h2>{escape(report.file.name)}: <span class='{style}'>{verdict}</span></h2>"]
     parts.append(f"<p class='small'>{escape(' and '.join(report.kinds))}; sha256 <code>{report.digest}</code></p>")
     if report.static_only:
         parts.append(f"<p class='warning'>The binary was not run: {escape(report.static_only)}</p>")
@@ -48,24 +51,29 @@ def _fmu(report: Report) -> str:
     notes = [f for f in report.findings if f not in counted]
     if notes:
         parts.append("<h3>Notes</h3>" + "".join(f"<p class='note'><b>{f.rule}</b> {escape(f.text)}</p>" for f in notes))
-    rows = "".join(
-        f"<tr><td>{r.rule.id}</td><td>{escape(r.rule.title)}<br><span class='small'>{escape(r.rule.text)}</span></td><td>{escape(r.rule.section)}</td>"
-        f"<td class='{outcome(report, r)}'>{outcome(report, r)}</td><td class='small'>{escape(r.skipped)}</td></tr>"
-        for r in report.results
-    )
-    parts.append(
-        f"<h3>Rules</h3><table><tr><th>id</th><th>rule</th><th>FMI 2.0</th><th>outcome</th><th></th></tr>{rows}</table>"
-    )
+    head = "<tr><th>id</th><th>rule</th><th>FMI 2.0</th><th>outcome</th><th></th></tr>"
+    rows = "".join(_row(r.rule, outcome(report, r), r.skipped) for r in report.results)
+    parts.append(f"<h3>Rules</h3><table>{head}{rows}</table>")
     return "".join(parts)
 
 
+def _row(rule: Rule, result: str, skipped: str) -> str:
+    return (
+        f"<tr><td>{rule.id}</td>"
+        f"<td>{escape(rule.title)}<br><span class='small'>{escape(rule.text)}</span></td>"
+        f"<td>{escape(rule.section)}</td>"
+        f"<td class='{result}'>{result}</td><td class='small'>{escape(skipped)}</td></tr>"
+    )
+
+
 def _finding(f: Finding, section: str) -> str:
-    head = f"<b>{f.rule} <span class='{f.severity}'>{f.severity}</span></b> {escape(f.text)} <span class='small'>FMI 2.0 §{escape(section)}</span>"
-    return f"<div class='finding {f.severity}'>{head}{draw(f.plot) if f.plot else ''}</div>"
+    label = f"<b>{f.rule} <span class='{f.severity}'>{f.severity}</span></b>"
+    text = f"{label} {escape(f.text)} <span class='small'>FMI 2.0 §{escape(section)}</span>"
+    return f"<div class='finding {f.severity}'>{text}{draw(f.plot) if f.plot else ''}</div>"
 
 
 def draw(plot: Plot) -> str:
-    """Lines over time as SVG; gaps where a number is missing."""
+    """Lines over time as SVG, with gaps where a number is missing."""
     values = [y for line in plot.lines.values() for y in line if math.isfinite(y)]
     times = [t for t in plot.t if math.isfinite(t)]
     if not values or not times:
@@ -80,9 +88,8 @@ def draw(plot: Plot) -> str:
         return f"{x:.1f},{TOP + (high - y) / (high - low) * (H - TOP - BOTTOM):.1f}"
 
     parts = [f"<text x='{LEFT}' y='16' font-weight='bold'>{escape(plot.title)}</text>"]
-    parts.append(
-        f"<rect x='{LEFT}' y='{TOP}' width='{W - LEFT - RIGHT}' height='{H - TOP - BOTTOM}' fill='none' stroke='#bbb'/>"
-    )
+    area = f"x='{LEFT}' y='{TOP}' width='{W - LEFT - RIGHT}' height='{H - TOP - BOTTOM}'"
+    parts.append(f"<rect {area} fill='none' stroke='#bbb'/>")
     for y, where in ((high, TOP + 4), (low, H - BOTTOM + 4)):
         parts.append(f"<text x='{LEFT - 6}' y='{where}' text-anchor='end'>{y:.4g}</text>")
     for t, x, anchor in ((first, LEFT, "start"), (last, W - RIGHT, "end")):
@@ -90,22 +97,21 @@ def draw(plot: Plot) -> str:
     for i, (name, line) in enumerate(plot.lines.items()):
         colour = COLOURS[i % len(COLOURS)]
         dash = " stroke-dasharray='6 4'" if i else ""
-        for run in _runs(plot.t, line):
-            parts.append(
-                f"<polyline points='{' '.join(at(t, y) for t, y in run)}' fill='none' stroke='{colour}' stroke-width='2'{dash}/>"
-            )
-        parts.append(
-            f"<text x='{W - RIGHT - 150 * (len(plot.lines) - i) + 10}' y='16' fill='{colour}'>{escape(name)}</text>"
-        )
-    return f"<div><svg viewBox='0 0 {W} {H}' width='{W}' font-size='12' font-family='sans-serif' role='img'>{''.join(parts)}</svg></div>"
+        for segment in _segments(plot.t, line):
+            points = " ".join(at(t, y) for t, y in segment)
+            parts.append(f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='2'{dash}/>")
+        x = W - RIGHT - 150 * (len(plot.lines) - i) + 10
+        parts.append(f"<text x='{x}' y='16' fill='{colour}'>{escape(name)}</text>")
+    attributes = f"viewBox='0 0 {W} {H}' width='{W}' font-size='12' font-family='sans-serif' role='img'"
+    return f"<div><svg {attributes}>{''.join(parts)}</svg></div>"
 
 
-def _runs(t: Sequence[float], y: Sequence[float]) -> list[list[tuple[float, float]]]:
-    """The pieces of a line without missing numbers."""
-    runs: list[list[tuple[float, float]]] = [[]]
+def _segments(t: Sequence[float], y: Sequence[float]) -> list[list[tuple[float, float]]]:
+    """The parts of a line between missing numbers."""
+    segments: list[list[tuple[float, float]]] = [[]]
     for point in zip(t, y, strict=True):
         if all(math.isfinite(v) for v in point):
-            runs[-1].append(point)
-        elif runs[-1]:
-            runs.append([])
-    return [r for r in runs if r]
+            segments[-1].append(point)
+        elif segments[-1]:
+            segments.append([])
+    return [s for s in segments if s]

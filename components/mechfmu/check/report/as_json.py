@@ -1,4 +1,4 @@
-"""JSON: everything that was found, for other programs."""
+"""JSON report for other programs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..checker import Report, Result
-from ..outline import host_platform
+from ..checker import Report, RuleResult
+from ..findings import SEVERITIES, Finding
+from ..model_data import host_platform
 
 
 def to_json(reports: Sequence[Report], version: str) -> str:
@@ -17,30 +18,44 @@ def to_json(reports: Sequence[Report], version: str) -> str:
 
 
 def report_dict(report: Report) -> dict[str, Any]:
-    counts = {
-        severity: sum(f.severity == severity for f in report.findings) for severity in ("error", "warning", "note")
-    }
     return dict(
-        file=str(report.file), sha256=report.digest, kinds=list(report.kinds), static_only=report.static_only or None, exit_status=report.exit_status,
-        level=report.options.level, counts=counts, internal_errors=report.bugs,
+        file=str(report.file),
+        sha256=report.digest,
+        kinds=list(report.kinds),
+        static_only=report.static_only or None,
+        exit_status=report.exit_status,
+        level=report.options.level,
+        counts={severity: sum(f.severity == severity for f in report.findings) for severity in SEVERITIES},
+        internal_errors=report.bugs,
         rules=[_rule(report, r) for r in report.results],
-        findings=[{**f.to_dict(), "text": f.text, "counts": report.options.counts(f), "section": r.rule.section} for r in report.results for f in r.findings],
-    )  # fmt: skip
+        findings=[_finding(report, r, f) for r in report.results for f in r.findings],
+    )
 
 
-def outcome(report: Report, result: Result) -> str:
+def outcome(report: Report, result: RuleResult) -> str:
     return "failed" if report.failed(result) else "not run" if result.skipped else "passed"
 
 
-def _rule(report: Report, result: Result) -> dict[str, Any]:
+def _rule(report: Report, result: RuleResult) -> dict[str, Any]:
+    rule = result.rule
     return dict(
-        id=result.rule.id, title=result.rule.title, section=result.rule.section, severity=result.rule.severity, outcome=outcome(report, result),
-        reason=result.skipped or None, seconds=round(result.seconds, 3), findings=len(result.findings),
-    )  # fmt: skip
+        id=rule.id,
+        title=rule.title,
+        section=rule.section,
+        severity=rule.severity,
+        outcome=outcome(report, result),
+        reason=result.skipped or None,
+        seconds=round(result.seconds, 3),
+        findings=len(result.findings),
+    )
+
+
+def _finding(report: Report, result: RuleResult, f: Finding) -> dict[str, Any]:
+    return {**f.to_dict(), "text": f.text, "counts": report.options.counts(f), "section": result.rule.section}
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN and no infinity."""
+    """Replace NaN and infinity, which JSON does not have, by null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""JUnit XML: every FMU is a test suite, every rule a test, for the test pages of CI systems."""
+"""JUnit XML for CI systems: each FMU is a test suite, each rule a test case."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ def to_junit(reports: Sequence[Report]) -> bytes:
     root = etree.Element("testsuites", name="mechfmu check")
     for report in reports:
         outcomes = [outcome(report, r) for r in report.results]
-        suite = etree.SubElement(
-            root, "testsuite", name=_text(report.file.name), tests=str(len(outcomes)), failures=str(outcomes.count("failed")), errors=str(len(report.bugs)),
-            skipped=str(outcomes.count("not run")), time=f"{sum(r.seconds for r in report.results):.3f}",
-        )  # fmt: skip
+        file = _text(report.file.name)
+        numbers = {
+            "tests": len(outcomes),
+            "failures": outcomes.count("failed"),
+            "errors": len(report.bugs),
+            "skipped": outcomes.count("not run"),
+        }
+        seconds = sum(r.seconds for r in report.results)
+        counts = {name: str(number) for name, number in numbers.items()}
+        suite = etree.SubElement(root, "testsuite", name=file, **counts, time=f"{seconds:.3f}")
         for result, what in zip(report.results, outcomes, strict=True):
-            case = etree.SubElement(
-                suite,
-                "testcase",
-                classname=_text(report.file.name),
-                name=f"{result.rule.id} {result.rule.title}",
-                time=f"{result.seconds:.3f}",
-            )
+            title = f"{result.rule.id} {result.rule.title}"
+            case = etree.SubElement(suite, "testcase", classname=file, name=title, time=f"{result.seconds:.3f}")
             counted = [f for f in result.findings if report.options.counts(f)]
             if counted:
+                lines = [*(f"{f.severity}: {f.text}" for f in counted), f"FMI 2.0, section {result.rule.section}"]
                 failure = etree.SubElement(case, "failure", type=counted[0].severity, message=_text(counted[0].text))
-                failure.text = _text(
-                    "\n".join(f"{f.severity}: {f.text}" for f in counted) + f"\nFMI 2.0, section {result.rule.section}"
-                )
+                failure.text = _text("\n".join(lines))
             elif what == "not run":
                 etree.SubElement(case, "skipped", message=_text(result.skipped))
         for bug in report.bugs:
-            case = etree.SubElement(suite, "testcase", classname=_text(report.file.name), name="the checker itself")
+            case = etree.SubElement(suite, "testcase", classname=file, name="the checker itself")
             etree.SubElement(case, "error", message="internal error").text = _text(bug)
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
 
 
 def _text(text: str) -> str:
-    """XML cannot say every character that an FMU can."""
+    """Replace the characters that XML does not allow."""
     return FORBIDDEN.sub("?", text)

@@ -1,4 +1,4 @@
-"""The terminal: findings first, then what was checked, in one screen if all is well."""
+"""The report on the terminal: findings first, then the rules that passed, failed or were not run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,9 @@ def print_report(report: Report, out: Console) -> None:
     for result in report.results:
         for f in result.findings:
             if SEVERITIES.index(f.severity) <= level:
-                head = f"  [{STYLE[f.severity]}]{result.rule.id:<3} {f.severity}[/]"
-                out.print(
-                    f"{head}  {escape(f.text)}  [dim]FMI 2.0 §{escape(result.rule.section)}[/]",
-                    highlight=False,
-                    soft_wrap=True,
-                )
+                label = f"[{STYLE[f.severity]}]{result.rule.id:<3} {f.severity}[/]"
+                section = f"[dim]FMI 2.0 §{escape(result.rule.section)}[/]"
+                out.print(f"  {label}  {escape(f.text)}  {section}", highlight=False, soft_wrap=True)
     for bug in report.bugs:
         out.print(f"  [bold red]the checker itself failed:[/] {escape(bug)}", highlight=False, soft_wrap=True)
     passed = [r.rule.id for r in report.results if not report.failed(r) and not r.skipped]
@@ -45,26 +42,19 @@ def _verdict(report: Report) -> str:
         return "[bold red]could not be checked completely[/]"
     not_run = f"[bold yellow]the binary was not run: {escape(report.static_only)}[/]" if report.static_only else ""
     counts = [(s, sum(f.severity == s for f in report.counted)) for s in SEVERITIES]
-    said = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
+    found = ", ".join(f"[{STYLE[s]}]{n} {s}{'s' if n > 1 else ''}[/]" for s, n in counts if n)
     notes = sum(f.severity == "note" for f in report.findings)
-    more = (
-        f"  [dim]({notes} note{'s' if notes > 1 else ''}: --level note)[/]"
-        if notes and report.options.level != "note"
-        else ""
-    )
-    if not_run and not said:
+    hidden = notes if report.options.level != "note" else 0
+    more = f"  [dim]({hidden} note{'s' if hidden > 1 else ''}: --level note)[/]" if hidden else ""
+    if not_run and not found:
         return f"[bold yellow]clean as a file, but[/] {not_run}{more}"
-    return (said or "[bold green]clean[/]") + (f"; {not_run}" if not_run else "") + more
+    return (found or "[bold green]clean[/]") + (f"; {not_run}" if not_run else "") + more
 
 
 def print_rules(out: Console) -> None:
-    """All rules with what they check."""
+    """Print all rules and what they check."""
     table = Table("id", "FMI 2.0", "severity", "rule", show_lines=False)
     for r in RULES:
-        table.add_row(
-            r.id,
-            f"§{r.section}",
-            f"[{STYLE[r.severity]}]{r.severity}[/]",
-            f"[bold]{escape(r.title)}[/]\n{escape(r.text)}",
-        )
+        severity = f"[{STYLE[r.severity]}]{r.severity}[/]"
+        table.add_row(r.id, f"§{r.section}", severity, f"[bold]{escape(r.title)}[/]\n{escape(r.text)}")
     out.print(table)

@@ -1,4 +1,4 @@
-"""Rules S1-S13: what can be said about an FMU without running it."""
+"""Rules S1-S13: about the file of an FMU, without running it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from .units import units_and_types
 from .variables import aliases, initial_table, model_exchange_attributes, start_values
 
 RULES = (
-    archive_contents, schema, identity, unique_names, name_grammar, initial_table, start_values, units_and_types, aliases, model_structure,
-    default_experiment, model_exchange_attributes, source_files,
-)  # fmt: skip
+    archive_contents,
+    schema,
+    identity,
+    unique_names,
+    name_grammar,
+    initial_table,
+    start_values,
+    units_and_types,
+    aliases,
+    model_structure,
+    default_experiment,
+    model_exchange_attributes,
+    source_files,
+)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..findings import Finding, rule
-from .package import Package
+from .unpacked import UnpackedFmu
 
-# The grammar of structured names (section 2.2.9), as one regular expression
+# the grammar of structured names (section 2.2.9)
 _QUOTED = r"""'(?:[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _PART = rf"(?:[A-Za-z_][A-Za-z0-9_]*|{_QUOTED})(?:\[[0-9]+(?:,[0-9]+)*\])?"
 _IDENTIFIER = rf"{_PART}(?:\.{_PART})*"
@@ -24,19 +24,15 @@ def _repeated(elements: Iterable[Any], what: str, where: str, attribute: str = "
         if name is None:
             continue
         if name in first:
-            yield Finding(
-                f'{what} "{name}"',
-                f"it has the same {attribute} as the one in line {first[name]}",
-                f"a {attribute} unique {where}",
-                line=element.sourceline,
-            )
+            problem = f"it has the same {attribute} as the one in line {first[name]}"
+            yield Finding(f'{what} "{name}"', problem, f"a {attribute} unique {where}", line=element.sourceline)
         first.setdefault(name, element.sourceline)
 
 
 @rule("S4", "unique names", "2.2")
-def unique_names(fmu: Package) -> Iterator[Finding]:
-    """Names are unique: variables, types, units, display units of a unit, items of an enumeration, log categories, vendor tools, source files;
-    and no type is named like a variable."""
+def unique_names(fmu: UnpackedFmu) -> Iterator[Finding]:
+    """Names are unique: variables, types, units, display units of a unit, items of an enumeration, log categories,
+    vendor tools, source files; no type has the name of a variable."""
     d = fmu.description
     yield from _repeated(d.all("ModelVariables/ScalarVariable"), "variable", "among the variables")
     yield from _repeated(d.all("TypeDefinitions/SimpleType"), "type", "among the types")
@@ -47,52 +43,36 @@ def unique_names(fmu: Package) -> Iterator[Finding]:
         for attribute in ("name", "value"):
             yield from _repeated(enumeration.findall("Item"), "item", "within its enumeration", attribute)
     yield from _repeated(d.all("LogCategories/Category"), "log category", "among the log categories")
-    for owner in (d.root, *d.all("ModelVariables/ScalarVariable")) if d.root is not None else ():
-        yield from _repeated(
-            (*owner.findall("VendorAnnotations/Tool"), *owner.findall("Annotations/Tool")),
-            "tool",
-            "within its annotations",
-        )
+    for element in (d.root, *d.all("ModelVariables/ScalarVariable")) if d.root is not None else ():
+        tools = (*element.findall("VendorAnnotations/Tool"), *element.findall("Annotations/Tool"))
+        yield from _repeated(tools, "tool", "within its annotations")
     for kind in d.interfaces:
         yield from _repeated(d.all(f"{kind}/SourceFiles/File"), "source file", "within SourceFiles")
     variables = {v.name: v.line for v in d.variables}
     for simple in d.all("TypeDefinitions/SimpleType"):
         if (name := simple.get("name")) in variables:
-            yield Finding(
-                f'type "{name}"',
-                f"it is named like the variable in line {variables[name]}",
-                "a name that no variable has",
-                line=simple.sourceline,
-            )
+            problem = f"it has the name of the variable in line {variables[name]}"
+            yield Finding(f'type "{name}"', problem, "a name that no variable has", line=simple.sourceline)
 
 
 @rule("S5", "grammar of names", "2.2.9")
-def name_grammar(fmu: Package) -> Iterator[Finding]:
-    """Structured names follow the grammar, and der(...) is only of Real variables; flat names have no carriage return, line feed or tab."""
+def name_grammar(fmu: UnpackedFmu) -> Iterator[Finding]:
+    """Structured names follow the grammar, with der(...) of Real variables only; flat names contain no carriage return,
+    line feed or tab."""
     d = fmu.description
     structured = d.attribute("variableNamingConvention") == "structured"
     by_name = {v.name: v for v in d.variables}
     for v in d.variables:
         if not v.name:
-            yield Finding(v.where, "its name is empty", "a name", line=v.line)
+            yield v.finding("its name is empty", "a name")
         elif structured and not STRUCTURED.fullmatch(v.name):
-            yield Finding(
-                v.where,
-                "its name does not follow the grammar of structured names",
-                "a name such as a.b[1].c or der(a.b)",
-                line=v.line,
-            )
+            problem = "its name does not follow the grammar of structured names"
+            yield v.finding(problem, "a name such as a.b[1].c or der(a.b)")
         elif structured and (inner := DERIVATIVE.fullmatch(v.name)):
             base = by_name.get(inner[1])
             for other in (v, base):
                 if other is not None and other.type != "Real":
-                    yield Finding(
-                        v.where,
-                        f"it is named as a derivative, but {other.name} is of type {other.type}",
-                        "der() of Real variables only",
-                        line=v.line,
-                    )
+                    problem = f"it is named as a derivative, but {other.name} is of type {other.type}"
+                    yield v.finding(problem, "der() of Real variables only")
         elif not structured and any(c in v.name for c in "\r\n\t"):
-            yield Finding(
-                v.where, "its name has a carriage return, line feed or tab", "a name on one line", line=v.line
-            )
+            yield v.finding("its name has a carriage return, line feed or tab", "a name on one line")

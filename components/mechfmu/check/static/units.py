@@ -6,46 +6,33 @@ from collections.abc import Iterator
 
 from ..description import number
 from ..findings import Finding, rule
-from .package import Package
+from .unpacked import UnpackedFmu
 
 
 @rule("S8", "units and types", "2.2.2, 2.2.3")
-def units_and_types(fmu: Package) -> Iterator[Finding]:
-    """Every unit that is used is declared; a displayUnit needs a unit and belongs to it; factors are not 0; every declaredType exists and is of the
-    variable's kind."""
+def units_and_types(fmu: UnpackedFmu) -> Iterator[Finding]:
+    """Every unit in use is declared; a displayUnit needs a unit and belongs to it; factors are not 0; every
+    declaredType exists and has the variable's type."""
     d = fmu.description
     for unit in d.all("UnitDefinitions/Unit"):
         for element in (*unit.findall("BaseUnit"), *unit.findall("DisplayUnit")):
             if number(element.get("factor")) == 0:
-                yield Finding(
-                    f'{element.tag} of unit "{unit.get("name")}"',
-                    "its factor is 0",
-                    "a factor other than 0",
-                    line=element.sourceline,
-                )
+                where = f'{element.tag} of unit "{unit.get("name")}"'
+                yield Finding(where, "its factor is 0", "a factor other than 0", line=element.sourceline)
     for name, simple in d.types.items():
         yield from _units(d.units, f'type "{name}"', simple.get("unit"), simple.get("displayUnit"), simple.sourceline)
     for v in d.variables:
-        own = {"unit", "displayUnit"} & set(v.attributes)
-        if own:  # what comes from the type was looked at there
-            display = v.attributes.get(
-                "displayUnit", v.inherited.get("displayUnit") if "unit" not in v.attributes else None
-            )
-            yield from _units(d.units, v.where, v.unit, display, v.line)
+        if {"unit", "displayUnit"} & set(v.attributes):  # those of the type are checked above
+            inherited = v.inherited.get("displayUnit") if "unit" not in v.attributes else None
+            yield from _units(d.units, v.where, v.unit, v.attributes.get("displayUnit", inherited), v.line)
         declared = v.attributes.get("declaredType")
         if declared is None:
             continue
         if declared not in d.types:
-            yield Finding(
-                v.where, f'its type "{declared}" is not declared', "a SimpleType in TypeDefinitions", line=v.line
-            )
+            yield v.finding(f'its type "{declared}" is not declared', "a SimpleType in TypeDefinitions")
         elif d.types[declared].tag != v.type:
-            yield Finding(
-                v.where,
-                f'it is {v.type}, but its type "{declared}" is {d.types[declared].tag}',
-                f"a type of kind {v.type}",
-                line=v.line,
-            )
+            problem = f'it is {v.type}, but its type "{declared}" is {d.types[declared].tag}'
+            yield v.finding(problem, f"a type of kind {v.type}")
 
 
 def _units(
@@ -56,9 +43,5 @@ def _units(
     elif display is not None and unit is None:
         yield Finding(where, f'it has the displayUnit "{display}" but no unit', "a unit, too", line=line)
     elif display is not None and unit is not None and display not in units[unit]:
-        yield Finding(
-            where,
-            f'its displayUnit "{display}" does not belong to its unit "{unit}"',
-            f'a DisplayUnit of "{unit}"',
-            line=line,
-        )
+        problem = f'its displayUnit "{display}" does not belong to its unit "{unit}"'
+        yield Finding(where, problem, f'a DisplayUnit of "{unit}"', line=line)

@@ -1,12 +1,13 @@
-"""Controller of the wheeled cart: the torques with which M moves as a guidance field says, to the target and around the obstacles.
+"""Controller of the wheeled cart: torques that make M move with the velocity of a guidance field.
 
-    pose, steering, speed of the cart ->+----------------------------------+
-    target -------------------------->  | F: guidance field                | -> wheel.left_torque, wheel.right_torque, steering.torque
-    obstacles ------------------------->| y, z: programmed constraints     | -> clearances, violations, flags
-                                        +----------------------------------+
+    pose, steering, speed of the cart ->+------------------------------+
+    target ---------------------------->| F: guidance field            | -> torques of the rear wheels and the steering
+    obstacles ------------------------->| y, z: programmed constraints | -> clearances, violations, flags
+                                        +------------------------------+
 
-No state, no clock: target and obstacles are what they are now, and they are taken to go on with their velocities. The guidance field stands in
-control/guidance.py, the programmed constraints and the torques in mechanisms/cart_controller/program.py. Obstacles are inflated by the footprint of the cart first.
+It has no state and no clock: target and obstacles are inputs, and are assumed to continue with their velocities. The
+guidance field stands in control/guidance.py, the programmed constraints and the torques in program.py. Obstacles are
+inflated by the footprint of the cart first.
 """
 
 from __future__ import annotations
@@ -18,45 +19,38 @@ import numpy as np
 from ...control.guidance import (
     Guidance,
     Obstacle,
-    apart,
     article_field,
     distances,
     inflated,
     influence_needed,
     present,
     safe_field,
+    separation,
 )
 from ...control.jets import constant, constants
 from ...model.mechanism import Array, Mechanism, Note, Option
 from ...model.variables import Row
+from ..scenario.variables import obstacles_of, target_of
 from ..wheeled_cart.equations import Constants, constants_of
-from ..wheeled_cart.shared import CART_ROWS, START, cart_of, limited, obstacles_of, scenario_rows, target_of
+from ..wheeled_cart.parameters import cart_of, limited
 from .program import Gains, Law, free_law, rigid_law
+from .variables import controller_rows
 
 STARTS_INSIDE, OBSTACLES_OVERLAP, TARGET_BLOCKED = "starts_inside", "obstacles_overlap", "target_blocked"  # events
-ARTICLE = {"a": 3.2, "b": 8.4}  # the published rates of approach
 
 
 class CartController(Mechanism):
-    """State of the cart, target and obstacles in; torques out. Its parameters are those of the cart it believes in."""
+    """State of the cart, target and obstacles in; torques out. Its parameters are those of the cart it is made for."""
 
     key = "cart_controller"
     title = "Controller of the wheeled cart: programmed constraints on a guidance field around moving obstacles"
     option_list = (
         Option("obstacles", 2, "number of obstacles", min=1, max=20),
-        Option(
-            "front",
-            "rigid",
-            "the law for a front wheel that does not slide sideways, or for one that does",
-            choices=("rigid", "free"),
-        ),
-        Option(
-            "guidance",
-            "safe",
-            "the field that keeps off the obstacles, or the published one with its failures",
-            choices=("safe", "article"),
-        ),
-    )
+        Option("front", "rigid", "the law for a front wheel that does not slide sideways, or for one that does",
+               choices=("rigid", "free")),
+        Option("guidance", "safe", "the field that keeps off the obstacles, or the published one with its failures",
+               choices=("safe", "article")),
+    )  # fmt: skip
     stop_time = 20.0
 
     @property
@@ -72,150 +66,7 @@ class CartController(Mechanism):
         return bool(self.options["guidance"] == "safe")
 
     def rows(self) -> tuple[Row, ...]:
-        n = self.count
-        safe = [
-            Row("K", "guidance.gain", "parameter", "rate of approach near the target", "1/s", start=0.8, above=0.0),
-            Row(
-                "vc",
-                "guidance.cruise_speed",
-                "parameter",
-                "speed far from the target, relative to it",
-                "m/s",
-                start=0.6,
-                above=0.0,
-            ),
-            Row(
-                "d",
-                "guidance.influence",
-                "parameter",
-                "distance at which an obstacle begins to act",
-                "m",
-                start=0.5,
-                above=0.0,
-            ),
-            Row(
-                "eps",
-                "guidance.smoothing",
-                "parameter",
-                "speed over which braking before an obstacle sets in",
-                "m/s",
-                start=0.05,
-                above=0.0,
-            ),
-            Row(
-                "beta",
-                "guidance.swirl",
-                "parameter",
-                "share of the removed approach that becomes motion around the obstacle",
-                "1",
-                start=0.1,
-                min=0.0,
-            ),
-            Row(
-                "kout",
-                "guidance.push_out",
-                "parameter",
-                "rate of leaving an obstacle that was entered",
-                "1/s",
-                start=1.0,
-                min=0.0,
-            ),
-        ]
-        article = [
-            Row("fa", "guidance.rate_x", "parameter", "a of the published field", "1", start=ARTICLE["a"], above=0.0),
-            Row("fb", "guidance.rate_y", "parameter", "b of the published field", "1", start=ARTICLE["b"], above=0.0),
-        ]
-        allocation = [
-            Row(
-                "allocation",
-                "constraint.allocation",
-                "parameter",
-                "how the rear wheels share the drive: least effort, or no side load on the front wheel",
-                start=1,
-                min=1,
-                max=2,
-                kind="Integer",
-                items=("minimum_norm", "zero_side_load"),
-            )
-        ]
-        speeds = (
-            [
-                Row(
-                    "w",
-                    "front.speed",
-                    "input",
-                    "ground speed of the front wheel along its own plane",
-                    "m/s",
-                    start=START["speed"],
-                )
-            ]
-            if self.rigid
-            else [
-                Row("vx", "pose.velocity_x", "input", "velocity of M, x", "m/s", start=START["speed"]),
-                Row("vy", "pose.velocity_y", "input", "velocity of M, y", "m/s"),
-            ]
-        )
-        needed = [
-            Row(
-                "needed",
-                "guidance.influence_needed",
-                "output",
-                "influence distance with which the wheel torques can brake in time",
-                "m",
-            )
-        ]
-        z = ["constraint.z"] if self.rigid else ["constraint.z_x", "constraint.z_y"]
-        return (
-            *CART_ROWS,
-            *(safe if self.safe else article),
-            Row("Rc", "guidance.footprint", "parameter", "largest distance from M to a point of the cart; 0: only M keeps off the obstacles", "m",
-                min=0.0),
-            Row("k_0", "constraint.k0", "parameter", "decay of the steering violation y: y'' = -k0 y - k1 y'", "1/s2", start=16.0, above=0.0),
-            Row("k_1", "constraint.k1", "parameter", "its damping", "1/s", start=8.0, above=0.0),
-            Row("k_z", "constraint.kz", "parameter", "decay of the speed violation z: z' = -kz z", "1/s", start=3.0, above=0.0),
-            Row("es", "constraint.damping", "parameter", "speed below which steering is damped, not inverted; 0: exact, singular where the field vanishes",
-                "m/s", start=0.03, min=0.0),
-            Row("kd", "constraint.rate_gain", "parameter", "decay of the steering rate where it is damped", "1/s", start=4.0, min=0.0),
-            *(allocation if self.rigid else ()),
-            Row("M_max", "limit.wheel_torque", "parameter", "largest torque of a rear wheel; 0: no limit", "N.m", start=10.0, min=0.0),
-            Row("R_max", "limit.steering_torque", "parameter", "largest steering torque; 0: no limit", "N.m", start=1.0, min=0.0),
-            Row("q1", "pose.x", "input", "position of M, x", "m", start=START["x"]),
-            Row("q2", "pose.y", "input", "position of M, y", "m", start=START["y"]),
-            Row("q4", "pose.heading", "input", "heading", "rad", start=START["heading"]),
-            Row("q3", "steering.angle", "input", "steering angle", "rad", start=START["steering"]),
-            Row("sg", "steering.rate", "input", "rate of the steering angle", "rad/s"),
-            *speeds,
-            *scenario_rows("input", n),
-            Row("M1", "wheel.left_torque", "output", "torque for the rear left wheel, within its limit", "N.m"),
-            Row("M2", "wheel.right_torque", "output", "torque for the rear right wheel, within its limit", "N.m"),
-            Row("R3", "steering.torque", "output", "steering torque, within its limit", "N.m"),
-            Row("M1_asked", "wheel.left_torque_requested", "output", "torque of the rear left wheel without limit", "N.m"),
-            Row("M2_asked", "wheel.right_torque_requested", "output", "torque of the rear right wheel without limit", "N.m"),
-            Row("R3_asked", "steering.torque_requested", "output", "steering torque without limit", "N.m"),
-            Row("F1", "guidance.velocity_x", "output", "velocity that M shall have, x", "m/s"),
-            Row("F2", "guidance.velocity_y", "output", "velocity that M shall have, y", "m/s"),
-            Row("y", "constraint.y", "output", "sideways speed the front wheel would have if M moved as it shall", "m/s"),
-            Row("y_rate", "constraint.y_rate", "output", "its rate", "m/s2"),
-            Row("z", tuple(z), "output", "violation of the speed", "m/s", len(z)),
-            Row("theta3", "constraint.theta3", "output", "dy/d(steering angle): where it vanishes, steering has no effect on y", "m/s"),
-            Row("w_desired", "front.speed_desired", "output", "speed the front wheel shall have", "m/s"),
-            Row("clearance", "clearance[{k}]", "output", "distance of M to the boundary of obstacle {k}, inflated by the footprint; 1e6: not there", "m", n),
-            Row("clearance_min", "clearance_min", "output", "smallest of the clearances", "m"),
-            *(needed if self.safe else ()),
-            *(Row(symbol, symbol, "output", f"1 when {text}, otherwise 0", "1") for symbol, text in self._flags().items()),
-        )  # fmt: skip
-
-    def _flags(self) -> dict[str, str]:
-        flags = {
-            "inside_obstacle": "M is inside an inflated obstacle",
-            "overlapping_obstacles": "two inflated obstacles overlap",
-            "target_blocked": "the target is inside an inflated obstacle",
-            "steering_degraded": "steering hardly acts on y and is damped",
-            "saturated": "a torque is at its limit",
-        }
-        return flags | (
-            {"influence_short": "the influence distance is shorter than braking may need"} if self.safe else {}
-        )
+        return controller_rows(self.count, self.rigid, self.safe)
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -242,7 +93,7 @@ class CartController(Mechanism):
         clearance = distances(U.q1, U.q2, obstacles)
         found = {
             STARTS_INSIDE: _least(clearance),
-            OBSTACLES_OVERLAP: _separation(obstacles),
+            OBSTACLES_OVERLAP: _least_separation(obstacles),
             TARGET_BLOCKED: _least(distances(target.x, target.y, obstacles)),
         } | dict(zip(self._touches, clearance, strict=True))
         return np.stack([found[event] for event in self.event_names])
@@ -265,7 +116,7 @@ class CartController(Mechanism):
         beyond = np.abs(law.M1 - M1) + np.abs(law.M2 - M2) + np.abs(law.R3 - R3)
         found = {
             "inside_obstacle": _least(clearance) < 0.0,
-            "overlapping_obstacles": _separation(obstacles) <= 0.0,
+            "overlapping_obstacles": _least_separation(obstacles) <= 0.0,
             "target_blocked": _least(distances(target.x, target.y, obstacles)) <= 0.0,
             "steering_degraded": np.abs(law.theta3) < P.es,
             "saturated": beyond > 0.0,
@@ -276,11 +127,11 @@ class CartController(Mechanism):
             needed = influence_needed(obstacles, P.vc, 2.0 * np.where(has_limit, P.M_max, 1.0) / (k.r * k.ae))
             extra["needed"] = np.where(has_limit, needed, 0.0)
             found["influence_short"] = P.d < extra["needed"]
-        return self.table.y.pack(
-            M1=M1, M2=M2, R3=R3, M1_asked=law.M1, M2_asked=law.M2, R3_asked=law.R3, F1=F1.c[0], F2=F2.c[0], y=law.y, y_rate=law.y_rate, z=law.z,
-            theta3=law.theta3, w_desired=law.w_desired, clearance=np.stack(clearance), clearance_min=_least(clearance),
-            **extra, **{name: np.where(flag, 1.0, 0.0) for name, flag in found.items()},
-        )  # fmt: skip
+        torques = {"M1": M1, "M2": M2, "R3": R3, "M1_asked": law.M1, "M2_asked": law.M2, "R3_asked": law.R3}
+        constraints = {name: getattr(law, name) for name in ("y", "y_rate", "z", "theta3", "w_desired")}
+        extra |= {"F1": F1.c[0], "F2": F2.c[0], "clearance": np.stack(clearance), "clearance_min": _least(clearance)}
+        flags = {name: np.where(flag, 1.0, 0.0) for name, flag in found.items()}
+        return self.table.y.pack(**torques, **constraints, **extra, **flags)
 
     def _obstacles(self, U: Any, P: Any) -> list[Obstacle]:
         return [inflated(present(o), P.Rc) for o in obstacles_of(U, self.count)]
@@ -318,11 +169,9 @@ def _least(values: list[Array]) -> Array:
     return smallest
 
 
-def _separation(obstacles: list[Obstacle]) -> Array:
-    """Positive when no two obstacles that are there overlap."""
+def _least_separation(obstacles: list[Obstacle]) -> Array:
+    """Positive if no two active obstacles overlap."""
     pairs = [(a, b) for i, a in enumerate(obstacles) for b in obstacles[i + 1 :]]
-    return (
-        _least([np.where(a.active * b.active > 0.25, apart(a, b), 1.0) for a, b in pairs])
-        if pairs
-        else 1.0 + 0.0 * obstacles[0].x
-    )
+    if not pairs:
+        return 1.0 + 0.0 * obstacles[0].x
+    return _least([np.where(a.active * b.active > 0.25, separation(a, b), 1.0) for a, b in pairs])

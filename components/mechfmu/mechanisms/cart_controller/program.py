@@ -1,26 +1,32 @@
-"""The program of the wheeled cart and the torques that keep it: M moves with the velocity F(q1, q2, t) of a guidance field.
+"""The program of the wheeled cart and its torques: M moves with the velocity F(q1, q2, t) of a guidance field.
 
-    y = phi(q, t) = Fx sin q3 - (L/l2) Fy cos q3 ,    Fx = F1 cos q4 + F2 sin q4 ,  Fy = -F1 sin q4 + F2 cos q4                (1)
+    y = phi(q, t) = Fx sin q3 - (L/l2) Fy cos q3 ,    Fx = F1 cos q4 + F2 sin q4 ,  Fy = -F1 sin q4 + F2 cos q4    (1)
 
-is the sideways speed the front wheel would have if M moved with F: it tells the steering angle, up to half a turn. Its decay has order 2,
+is the sideways speed the front wheel would have if M moved with F: it determines the steering angle, up to half a turn.
+Its decay has order 2,
 
-    y'' = -k0 y - k1 y' .                                                                                                     (2)
+    y'' = -k0 y - k1 y' .                                                                                          (2)
 
 Rigid front wheel, nu = (w, sg). Two equations for two degrees of freedom:
 
-    z = w - wd ,   wd = (Fx cos q3 + lam Fy sin q3)/(cos^2 q3 + lam^2 sin^2 q3) ,   lam = l2/L ,     z' = -kz z               (3)
+    z = w - wd ,   wd = (Fx cos q3 + lam Fy sin q3)/(cos^2 q3 + lam^2 sin^2 q3) ,   lam = l2/L ,     z' = -kz z    (3)
 
-y = 0 and z = 0 together mean q1' = F1, q2' = F2. Free front wheel, nu = (v, om, sg): z1 = q1' - F1, z2 = q2' - F2, z' = -kz z.  (4)
+y = 0 and z = 0 together mean q1' = F1, q2' = F2. Free front wheel, nu = (v, om, sg):
 
-In both cases (3), (4) give all accelerations but that of the steering, which follows from (2), y'' = Th nu' + Th_3 sg' + s. Where F vanishes, or the wheel
-stands across, Th_3 = dphi/dq3 does too, and dividing by it would ask for an infinite torque. A damped inverse does not:
+    z1 = q1' - F1 ,   z2 = q2' - F2 ,   z' = -kz z                                                                 (4)
 
-    sg' = (Th_3 rhs - es^2 kd sg)/(Th_3^2 + es^2) ,    rhs = -k0 y - k1 y' - s - Th nu'                                       (5)
+In both cases (3), (4) give all accelerations but that of the steering, which follows from (2),
+y'' = Th nu' + Th_3 sg' + s. Where F vanishes, or the wheel stands across, Th_3 = dphi/dq3 does too, and dividing by it
+would give an infinite torque. A damped inverse does not:
 
-The torques follow from the equations of motion. In the rigid case they leave one freedom, how the rear wheels share the drive:
+    sg' = (Th_3 rhs - es^2 kd sg)/(Th_3^2 + es^2) ,    rhs = -k0 y - k1 y' - s - Th nu'                            (5)
 
-    least effort    M1, M2 = (c1, c2) Qw/(c1^2 + c2^2)                                                                        (6)
-    no side load    M1 + M2 = r (ae v' - md om^2 + cr cos q3 w') ,   M2 - M1 = (r/h)(Je om' + A sg' + md v om + cr L sin q3 w')  (7)
+The torques follow from the equations of motion. In the rigid case one choice remains, how the rear wheels share the
+drive:
+
+    least effort    M1, M2 = (c1, c2) Qw/(c1^2 + c2^2)                                                             (6)
+    no side load    M1 + M2 = r (ae v' - md om^2 + cr cos q3 w')                                                   (7)
+                    M2 - M1 = (r/h)(Je om' + A sg' + md v om + cr L sin q3 w')
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...control.jets import constants
-from ...control.programmed_constraints import Program
+from ...control.programmed_constraints import ConstraintProgram
 from ..wheeled_cart.equations import (
     Constants,
     axle_accelerations,
@@ -57,7 +63,7 @@ class Gains(NamedTuple):
 
 
 class Law(NamedTuple):
-    """Torques, and what they answer to."""
+    """Torques, and the violations they act on."""
 
     M1: Array
     M2: Array
@@ -82,7 +88,7 @@ def _wanted_speed(q: Array, F: tuple[Array, Array], lam: Array) -> Array:
     return (Fx * c + lam * Fy * s) / (c**2 + lam**2 * s**2)
 
 
-def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> Program:
+def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> ConstraintProgram:
     """(1) and (3), or (1) and (4), for q = (q1, q2, q3, q4)."""
     k = constants(k)
     lam = k.l2 / k.L
@@ -107,7 +113,7 @@ def cart_program(field: Field, k: Constants, gains: Gains, front: str) -> Progra
         return np.stack([v1 - F1, v2 - F2])
 
     rate, psi = (free_rate, free_psi) if front == "free" else (rigid_rate, rigid_psi)
-    return Program(rate, phi, psi, gains.k0, gains.k1, gains.kz)
+    return ConstraintProgram(rate, phi, psi, gains.k0, gains.k1, gains.kz)
 
 
 def _steering(Th_3: Array, rhs: Array, sg: Array, g: Gains) -> Array:

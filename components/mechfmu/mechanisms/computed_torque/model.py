@@ -6,9 +6,10 @@
                         | tau = inverse dynamics (q, v, a) - passive    |
                         +-----------------------------------------------+
 
-`passive` are the forces of springs, dampers and friction in the joints, which the motors then need not overcome twice. With the plant's own
-parameters every joint coordinate follows its reference like a damped oscillator of frequency omega and damping ratio zeta. The error of a spherical
-joint is the rotation vector from its orientation to the reference. With law=gravity the torques carry the weight and do nothing else.
+`passive` are the forces of springs, dampers and friction in the joints, which the motors then need not overcome twice.
+With the plant's own parameters every joint coordinate follows its reference like a damped oscillator of frequency omega
+and damping ratio zeta. The error of a spherical joint is the rotation vector from its orientation to the reference.
+With law=gravity the torques carry the weight only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from ...model.variables import Row
 from ...multibody.inverse_dynamics import inverse_dynamics
 from ...multibody.rotations import quaternion_product, rotation_vector, unit_quaternion
 from ...multibody.tree import Body, BodyTree, Joint
-from ..tree.base import TreeMechanism, described, identifier
+from ..tree.base import TreeMechanism
+from ..tree.names import identifier, tree_of
+from ..tree.passive_forces import passive_forces
+from ..tree.variables import FORCES, RATES
 
 ARM = BodyTree(
     "Arm",
@@ -37,10 +41,10 @@ ARM = BodyTree(
         Joint("elbow", "revolute", "forearm", "upper_arm", (0.0, 0.0, -0.3), axis=(0.0, 1.0, 0.0)),
     ),
 )
-RATES = {"rad": ("rate", "rad/s"), "m": ("speed", "m/s")}
 RATE_REFERENCES = {"rad": ("rate_reference", "rad/s"), "m": ("speed_reference", "m/s")}
 ACCELERATION_REFERENCES = {"rad": ("acceleration_reference", "rad/s2"), "m": ("acceleration_reference", "m/s2")}
-FORCES = {"rad": ("torque", "N.m"), "m": ("force", "N")}
+
+LAWS = ("computed_torque", "gravity")
 
 
 class ComputedTorque(TreeMechanism):
@@ -50,17 +54,12 @@ class ComputedTorque(TreeMechanism):
     title = "Computed-torque or gravity-compensation controller of a tree"
     option_list = (
         Option("model", ARM.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE --controller`"),
-        Option(
-            "law",
-            "computed_torque",
-            "follow a reference, or only carry the weight",
-            choices=("computed_torque", "gravity"),
-        ),
+        Option("law", "computed_torque", "follow a reference, or only carry the weight", choices=LAWS),
     )
 
     @cached_property
     def tree(self) -> BodyTree:
-        tree = described(self.options["model"])
+        tree = tree_of(self.options["model"])
         for joint in tree.joints:
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")
@@ -79,32 +78,22 @@ class ComputedTorque(TreeMechanism):
     def rows(self) -> tuple[Row, ...]:
         rows = [
             Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
-            *self._body_rows(),
-        ]
-        rows += [
-            *self._coordinate_rows("input", "", ", measured"),
-            *self._joint_rows("input", "v", RATES, "{what} of joint {name}, measured"),
+            *self.body_rows(),
+            *self.coordinate_rows("input", "", ", measured"),
+            *self.joint_rows("input", "v", RATES, "{what} of joint {name}, measured"),
         ]
         if self.follows:
             rows += [
-                Row(
-                    "omega",
-                    "control.frequency",
-                    "parameter",
-                    "frequency with which errors decay",
-                    "rad/s",
-                    start=10.0,
-                    above=0.0,
-                ),
-                Row(
-                    "zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1", start=1.0, min=0.0
-                ),
-                *self._passive_rows(),
-                *self._coordinate_rows("input", "_reference", ", reference"),
-                *self._joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
-                *self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, "{what} of joint {name}"),
-            ]
-        return (*rows, *self._joint_rows("output", "tau", FORCES, "{what} that joint {name} is to exert"))
+                Row("omega", "control.frequency", "parameter", "frequency with which errors decay", "rad/s",
+                    start=10.0, above=0.0),
+                Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1",
+                    start=1.0, min=0.0),
+                *self.passive_rows(),
+                *self.coordinate_rows("input", "_reference", ", reference"),
+                *self.joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
+                *self.joint_rows("input", "a_ref", ACCELERATION_REFERENCES, "{what} of joint {name}"),
+            ]  # fmt: skip
+        return (*rows, *self.joint_rows("output", "tau", FORCES, "{what} that joint {name} is to exert"))
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros(0)
@@ -127,33 +116,25 @@ class ComputedTorque(TreeMechanism):
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         U, P = self.table.u(u), self.table.p(p)
-        q, v = (
-            self._gathered(U, self._coordinate_rows("input")),
-            self._gathered(U, self._joint_rows("input", "v", RATES, "")),
-        )
-        q = self._normalised(q)
+        q = self._normalised(self.gathered(U, self.coordinate_rows("input")))
+        v = self.gathered(U, self.joint_rows("input", "v", RATES))
         zero = 0.0 * v
         v_used, a, passive = zero, zero, zero
         if self.follows:
-            q_ref = self._normalised(self._gathered(U, self._coordinate_rows("input", "_reference")))
-            v_ref = self._gathered(U, self._joint_rows("input", "v_ref", RATE_REFERENCES, ""))
-            a_ref = self._gathered(U, self._joint_rows("input", "a_ref", ACCELERATION_REFERENCES, ""))
+            q_ref = self._normalised(self.gathered(U, self.coordinate_rows("input", "_reference")))
+            v_ref = self.gathered(U, self.joint_rows("input", "v_ref", RATE_REFERENCES))
+            a_ref = self.gathered(U, self.joint_rows("input", "a_ref", ACCELERATION_REFERENCES))
             v_used, a = v, a_ref + 2 * P.zeta * P.omega * (v_ref - v) + P.omega**2 * self._error(q, q_ref)
-            passive, _, _ = self._passive_forces(q, v, P)
-        frames = self._frames[0]
+            passive, _, _ = passive_forces(self.tree, self.passive, self.stopped, q, v, P)
+        frames = self.frames[0]
         up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
-        tau = inverse_dynamics(frames, self._bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
-        return self.table.y.pack(
-            **self._spread(tau - passive, [row.symbol for row in self._joint_rows("output", "tau", FORCES, "")])
-        )
-
-    def _gathered(self, named: Any, rows: list[Row]) -> Array:
-        return np.concatenate([np.reshape(getattr(named, row.symbol), (row.count,)) for row in rows])
+        tau = inverse_dynamics(frames, self.bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
+        return self.table.y.pack(**self.spread(tau - passive, self.joint_rows("output", "tau", FORCES)))
 
     def _normalised(self, q: Array) -> Array:
-        """Coordinates whose quaternions have length one, whatever the host hands over."""
+        """Coordinates whose quaternions have length one, whatever the inputs are."""
         parts = []
-        for frame in self._frames[0]:
+        for frame in self.frames[0]:
             if frame.motion == "ball":
                 parts.append(unit_quaternion(q[frame.q : frame.q + 4]))
             elif frame.rates:
@@ -161,9 +142,9 @@ class ComputedTorque(TreeMechanism):
         return np.concatenate(parts)
 
     def _error(self, q: Array, q_ref: Array) -> Array:
-        """What is missing to the reference, one number for each rate."""
+        """Error against the reference, one number for each rate."""
         parts = []
-        for frame in self._frames[0]:
+        for frame in self.frames[0]:
             if frame.motion == "ball":
                 e, e_ref = q[frame.q : frame.q + 4], q_ref[frame.q : frame.q + 4]
                 inverse = np.concatenate([np.reshape(e[0], (1,)), -e[1:4]])

@@ -1,8 +1,9 @@
-"""The limbs of a person of 75 kg and 1.75 m in an exoskeleton with links that give way along their axes.
+"""The limbs of a person of 75 kg and 1.75 m in an exoskeleton with links that are elastic along their axes.
 
-Masses, mass centres and radii of gyration are Dempster's, lengths Drillis and Contini's. A leg reaches down to the sole, the shank includes the foot; the
-body is cut at T12/L1. A limb of one link is the straight composite of the limb of two. Other numbers of links share the limb's mass, length and
-compliance evenly. The axial inertia m/12 is that of a uniform rod that stretches evenly.
+Masses, mass centres and radii of gyration are Dempster's, lengths Drillis and Contini's. A leg reaches down to the
+sole, the shank includes the foot; the body is cut at T12/L1. A limb of one link is the straight composite of the limb
+of two. Other numbers of links share the limb's mass, length and compliance evenly. The axial inertia m/12 is that of a
+uniform rod that stretches evenly.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def limb(known: dict[int, Limb], links: int) -> Limb:
     """The limb with that many links."""
     if links in known:
         return known[links]
-    whole = known[1]
-    m, l0, k, d = whole.m[0] / links, whole.l0[0] / links, whole.k[0] * links, whole.d[0] * links
+    one = known[1]
+    m, l0, k, d = one.m[0] / links, one.l0[0] / links, one.k[0] * links, one.d[0] * links
     return Limb(*((value,) * links for value in (m, 0.5, l0, m * l0**2 / 12, k, d, m / 12)))
 
 

@@ -1,18 +1,18 @@
-"""Feet on the ground: reactions, the limit of ankle moments, and impacts, from the mobility Om of the feet (exoskeleton_recursion.py, (8)).
+"""Feet on the ground: reactions, limits of ankle moments, and impacts, from the mobility Om of the feet (recursion.py).
 
-Nothing here is decided by a value: which feet take part is a pair of numbers 0 or 1, and the equations of the others read R = 0.
+There are no branches on values: a pair of numbers 0 or 1 selects the feet that take part; for the others R = 0.
 
     reactions       Om R = a_wanted - a_free                                                              (1)
     plastic impact  Om Lambda = -J v,   v+ = v + M^-1 J^T Lambda,   loss = 1/2 (J v)^T Om^-1 (J v)        (2)
     restitution     Om Lambda = (1 in x, 1 + e in y) * (-J v);      loss = -1/2 Lambda . (J v + J v+)     (3)
 
-Which of the candidate feet take part in an impact: the largest set all of whose normal impulses push, and which the candidates left out do not
-run against (their v_y+ >= 0). With two feet these are at most three trials.
+The feet that take part in an impact are the largest set of candidates whose normal impulses all push, and for which
+the other candidates do not move into the ground (v_y+ >= 0). With two feet these are at most three trials.
 
-A foot that lands can throw the other one up by a little, which lands again and throws up the first: on two feet such a sequence comes to rest after
-infinitely many impacts in a short time. So candidates that are all slow enough come to rest at once, even if one impulse has to pull a little.
-There may also be no such set at all: a foot that slides along the ground fast and closes slowly can need a pull to be stopped without slipping. The
-closing feet are then stopped nevertheless. The loss (2) is positive in any case.
+A foot that lands can throw the other one up a little, which lands again and throws up the first: such a sequence comes
+to rest after infinitely many impacts in a short time. So candidates that are all slow enough come to rest at once, even
+if one impulse has to pull a little. There may also be no such set at all: to stop a foot that slides fast and closes
+slowly without slip can need a pull. The closing feet are stopped nevertheless. The loss (2) is positive in any case.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .recursion import (
-    Feet,
+from .blocks import (
     Matrix,
-    Mobility,
     Vector,
+    inverse_general,
     minus,
+    minus4,
     plus,
     product_general,
     times_general,
     transposed,
     transposed_times,
 )
+from .recursion import FootMobility, Mobility
 
 Array = Any
 Pair = Sequence[Any]  # one number for each foot
 
-REDUNDANT = 1e-12  # the two feet hinder each other: below it the reactions of two feet are not determined
+REDUNDANT = 1e-12  # independence below which the reactions of two feet are not determined
 
 
 def solve(Om: Mobility, on: Pair, rhs: Sequence[Vector]) -> tuple[Vector, Vector]:
@@ -46,35 +47,35 @@ def solve(Om: Mobility, on: Pair, rhs: Sequence[Vector]) -> tuple[Vector, Vector
     first, second, both = on[0], on[1], on[0] * on[1]
     one = _masked(Om[0][0], first)
     across = tuple(both * entry for entry in Om[0][1])
-    one_inverse = _inverse(one)
+    one_inverse = inverse_general(one)
     left = product_general(transposed(across), one_inverse)  # A21 A11^-1
     two = minus4(_masked(Om[1][1], second), product_general(left, across))
     r_1, r_2 = (first * rhs[0][0], first * rhs[0][1]), (second * rhs[1][0], second * rhs[1][1])
-    R_2 = times_general(_inverse(two), minus(r_2, times_general(left, r_1)))
+    R_2 = times_general(inverse_general(two), minus(r_2, times_general(left, r_1)))
     R_1 = times_general(one_inverse, minus(r_1, times_general(across, R_2)))
     return R_1, R_2
 
 
 def independence(Om: Mobility) -> Array:
-    """How far the two feet are from hindering each other (both legs rigid and parallel): about 1 in general, 0 when Om is singular."""
-    left = product_general(transposed(Om[0][1]), _inverse(Om[0][0]))
+    """About 1 in general, 0 when Om is singular: both legs rigid and parallel."""
+    left = product_general(transposed(Om[0][1]), inverse_general(Om[0][0]))
     two = minus4(Om[1][1], product_general(left, Om[0][1]))
     return (two[0] * two[3] - two[1] * two[2]) / (Om[1][1][0] + Om[1][1][3]) ** 2
 
 
 class Support(NamedTuple):
-    """What the ground does to the feet."""
+    """Forces and moments of the ground on the feet."""
 
     R: tuple[Vector, Vector]
     ankles: tuple[Any, Any]  # the ankle moments that act
 
 
-def support(feet: Feet, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
-    """Reactions (1) of the feet that are `on`, and the ankle moments that feet of half length a can carry: |M_b| <= a R_yb; a = None: any.
+def support(feet: FootMobility, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
+    """Reactions (1) of the feet that are `on`, and ankle moments within |M_b| <= a R_yb; a = None: no limit.
 
-    A moment M in ankle c turns shank c by -M, which accelerates foot b by -turn[c][b] M; so the reactions are linear in the moments, R = R_0 + Gr M.
-    A moment beyond the limit is set to where it meets it, M = +-a r / (1 -+ a Gr); three rounds over the two feet, because each moment changes the
-    other foot's reaction a little.
+    A moment M in ankle c acts on shank c as -M, which accelerates foot b by -turn[c][b] M; so the reactions are linear
+    in the moments, R = R_0 + Gr M. A moment beyond the limit is set to the limit, M = +-a r / (1 -+ a Gr); three rounds
+    over the two feet, because each moment changes the other foot's reaction a little.
     """
     R = solve(feet.Om, on, [minus(w, f) for w, f in zip(wanted, feet.a, strict=True)])
     Gr = [solve(feet.Om, on, feet.turn[b]) for b in range(2)]
@@ -101,14 +102,17 @@ class Impact(NamedTuple):
 
 
 def impact(Om: Mobility, candidate: Pair, v: Sequence[Vector], e: Pair, slow: Array) -> Impact:
-    """The impact of candidate feet that move with velocities v; e: restitution of each; candidates slower than `slow` come to rest together."""
+    """The impact of candidate feet with velocities v.
+
+    e: restitution of each foot; candidates that are all slower than `slow` come to rest together.
+    """
     rhs = [(-v[b][0], -(1 + e[b]) * v[b][1]) for b in range(2)]
     one, zero = 1.0 + 0.0 * v[0][0], 0.0 * v[0][0]
     regular = independence(Om) > REDUNDANT
     trials = {}
     for on in ((1, 1), (1, 0), (0, 1)):
         takes_part = [flag * candidate[b] for b, flag in enumerate(on)]
-        if on == (1, 1):  # two feet that hinder each other cannot both take part
+        if on == (1, 1):  # of two redundant feet only one can take part
             takes_part[1] = np.where(regular, takes_part[1], 0.0)
         Lambda = solve(Om, takes_part, rhs)
         after = _after(Om, v, Lambda)
@@ -147,12 +151,3 @@ def _masked(X: Matrix, on: Array) -> Matrix:
     """X, or the unit matrix when off."""
     off = 1 - on
     return on * X[0] + off, on * X[1], on * X[2], on * X[3] + off
-
-
-def _inverse(X: Matrix) -> Matrix:
-    one_over = 1.0 / (X[0] * X[3] - X[1] * X[2])
-    return X[3] * one_over, -X[1] * one_over, -X[2] * one_over, X[0] * one_over
-
-
-def minus4(X: Any, Y: Any) -> Matrix:
-    return X[0] - Y[0], X[1] - Y[1], X[2] - Y[2], X[3] - Y[3]

@@ -1,7 +1,8 @@
-"""Positions, velocities and energies of an exoskeleton (see exoskeleton_limbs.py for the drawing and the symbols).
+"""Positions, velocities and energies of an exoskeleton (see topology.py for the drawing and the symbols).
 
-r_i = r_P + sigma_i l_i u_i                       v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)                          distal ends
-T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2          V = g sum m y_c + 1/2 sum k (l - l0)^2
+Distal ends    r_i = r_P + sigma_i l_i u_i          v_i = v_P + sigma_i (l_i' u_i + l_i phi_i' t_i)
+Energies       T = 1/2 sum m |v_c|^2 + 1/2 sum (Iext + jr l^2) phi'^2 + 1/2 sum ja l'^2
+               V = g sum m y_c + 1/2 sum k (l - l0)^2
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from .topology import Limbs
 Array = Any
 
 
-class Points(NamedTuple):
-    """Of every link: its distal end and its mass centre, (2, n) each, with their velocities."""
+class LinkPoints(NamedTuple):
+    """Distal end and mass centre of every link, (2, n) each, with their velocities."""
 
     end: Array
     com: Array
@@ -30,25 +31,17 @@ class Points(NamedTuple):
         return self.end_velocity[0, limbs.shanks[b]], self.end_velocity[1, limbs.shanks[b]]
 
 
-def points(
-    limbs: Limbs,
-    hip: tuple[Any, Any],
-    hip_velocity: tuple[Any, Any],
-    cos: Array,
-    sin: Array,
-    w: Array,
-    l: Array,
-    ld: Array,
-    c: Array,
-) -> Points:
-    step = (limbs.sigma * l * cos, limbs.sigma * l * sin)
-    rate = (limbs.sigma * (ld * cos - l * w * sin), limbs.sigma * (ld * sin + l * w * cos))
-    end, com = _walk(limbs, hip, step, c)
-    end_velocity, com_velocity = _walk(limbs, hip_velocity, rate, c)
-    return Points(end, com, end_velocity, com_velocity)
+def link_points(limbs: Limbs, X: Any, P: Any) -> LinkPoints:
+    """The points of all links from states X and parameters P."""
+    cos, sin, c = np.cos(X.phi), np.sin(X.phi), limbs.c(P.n)
+    step = (limbs.sigma * X.l * cos, limbs.sigma * X.l * sin)
+    rate = (limbs.sigma * (X.ld * cos - X.l * X.w * sin), limbs.sigma * (X.ld * sin + X.l * X.w * cos))
+    end, com = _running_sums(limbs, (X.x, X.y), step, c)
+    end_velocity, com_velocity = _running_sums(limbs, (X.vx, X.vy), rate, c)
+    return LinkPoints(end, com, end_velocity, com_velocity)
 
 
-def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
+def _running_sums(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Array) -> tuple[Array, Array]:
     """Sums of the steps from the hip outwards: to the ends of the links, and to the fractions c of them."""
     ends: list[Any] = [None] * limbs.n
     inner: list[Any] = [None] * limbs.n
@@ -64,8 +57,8 @@ def _walk(limbs: Limbs, start: tuple[Any, Any], step: tuple[Array, Array], c: Ar
     return at_ends, at_centres
 
 
-class Whole(NamedTuple):
-    """Of the whole exoskeleton."""
+class Totals(NamedTuple):
+    """Mass centre, momentum and energies of the exoskeleton, without hinge springs."""
 
     com: tuple[Any, Any]
     com_velocity: tuple[Any, Any]
@@ -74,26 +67,16 @@ class Whole(NamedTuple):
     potential: Array
 
 
-def whole(
-    points: Points,
-    w: Array,
-    l: Array,
-    ld: Array,
-    m: Array,
-    inertia: Array,
-    ja: Array,
-    k: Array,
-    l0: Array,
-    gravity: Array,
-) -> Whole:
+def totals(points: LinkPoints, X: Any, P: Any, inertia: Array) -> Totals:
     """`inertia` is Iext + jr l^2."""
-    total = np.sum(m)
+    mass = np.sum(P.m)
     (x, y), (vx, vy) = points.com, points.com_velocity
-    X, Y, VX, VY = (np.sum(m * value) / total for value in (x, y, vx, vy))
-    return Whole(
-        com=(X, Y),
-        com_velocity=(VX, VY),
-        angular_momentum=np.sum(m * ((x - X) * (vy - VY) - (y - Y) * (vx - VX)) + inertia * w),
-        kinetic=0.5 * np.sum(m * (vx**2 + vy**2) + inertia * w**2 + ja * ld**2),
-        potential=gravity * np.sum(m * y) + 0.5 * np.sum(k * (l - l0) ** 2),
+    com_x, com_y, com_vx, com_vy = (np.sum(P.m * value) / mass for value in (x, y, vx, vy))
+    moment = P.m * ((x - com_x) * (vy - com_vy) - (y - com_y) * (vx - com_vx))
+    return Totals(
+        com=(com_x, com_y),
+        com_velocity=(com_vx, com_vy),
+        angular_momentum=np.sum(moment + inertia * X.w),
+        kinetic=0.5 * np.sum(P.m * (vx**2 + vy**2) + inertia * X.w**2 + P.ja * X.ld**2),
+        potential=P.gravity * np.sum(P.m * y) + 0.5 * np.sum(P.k * (X.l - P.l0) ** 2),
     )

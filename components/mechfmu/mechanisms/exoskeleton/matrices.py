@@ -1,13 +1,15 @@
-"""The exoskeleton's equations in matrix form, for any number of links. This is the form to read; exoskeleton_recursion.py is the form to run.
+"""The exoskeleton's equations in matrix form, for any number of links: the form to read (recursion.py: to run).
 
     A q'' + B q'^2 + g C + 2 D (l' q') + E l'' + I' q' = F                                          (25')
     G q'' + H q'^2 + g K + 2 L (l' q') + P l''         = S                                          (26')
 
-q = (x, y, phi_1..phi_n). Every vector has n + 2 entries: q'^2 = (x'^2, y'^2, phi_i'^2), (l' q') = (0, 0, l_i' phi_i'), I' q' = (0, 0, Iext_i' phi_i'),
-l'' = (0, 0, l_i''). Rows and columns of x and y come first; where the table below says nothing, the entry is zero, so the first two rows of (26') are empty.
+q = (x, y, phi_1..phi_n). Every vector has n + 2 entries: q'^2 = (x'^2, y'^2, phi_i'^2), (l' q') = (0, 0, l_i' phi_i'),
+I' q' = (0, 0, Iext_i' phi_i'), l'' = (0, 0, l_i''). Rows and columns of x and y come first; entries that are not in the
+table below are zero, so the first two rows of (26') are empty.
 
     mu_i = m_i c_i   + masses beyond i         nu_i = m_i c_i^2 + masses beyond i         M = all masses
-    w_ij = nu_i (i = j), mu of the outer one (same branch), 0 (different branches);   wr = w + diag(jr),  wa = w + diag(ja)
+    w_ij = nu_i (i = j), mu of the outer one (same branch), 0 (different branches)
+    wr = w + diag(jr),  wa = w + diag(ja)
 
            row x                       row y                       row i, column j             s_ij = sin(phi_i - phi_j)
     A      M;  -sigma_i mu_i l_i S_i   M;  sigma_i mu_i l_i C_i    delta_ij Iext_i + wr_ij l_i l_j c_ij; A symmetric
@@ -21,9 +23,11 @@ l'' = (0, 0, l_i''). Rows and columns of x and y come first; where the table bel
     L                                                              w_ij s_ij
     P                                                              wa_ij c_ij
 
-Right-hand sides, with R_b the reaction on the foot of leg b, which works on every link of that leg, and a force Q on the hip from outside, if any:
+Right-hand sides, with R_b the reaction on the foot of leg b, which acts on every link of that leg, and an external
+force Q on the hip, if any:
 
-    F_x, F_y = sum of the R_b + Q     F_i = tau_i + sigma_i l_i t_i . R_b         S_i = -k_i (l_i - l0_i) - d_i l_i' + Fa_i + sigma_i u_i . R_b
+    F_x, F_y = sum of the R_b + Q     F_i = tau_i + sigma_i l_i t_i . R_b
+    S_i      = -k_i (l_i - l0_i) - d_i l_i' + Fa_i + sigma_i u_i . R_b
 """
 
 from __future__ import annotations

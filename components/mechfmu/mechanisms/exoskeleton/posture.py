@@ -1,4 +1,4 @@
-"""Angles of the 6-link exoskeleton in a posture that is given by points: hip and feet."""
+"""Angles of the 6-link exoskeleton from the positions of hip and feet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ SHANK, THIGH = 0.4987, 0.4287  # m, of the default person
 def posture_angles(
     hip: Sequence[float], feet: Sequence[Sequence[float]], shank: float = SHANK, thigh: float = THIGH, lean: float = 0.0
 ) -> np.ndarray:
-    """The six angles with the hip and the feet at these points, knees bent to the right, the body leaning forwards by `lean`."""
+    """Return the six angles for a hip and feet at these points, knees bent to the right, body leaning by `lean`."""
     found = []
     for foot in feet:
         leg = np.subtract(hip, foot)
         reach = np.hypot(*leg)
         if reach > shank + thigh:
-            raise ValueError(f"a foot at {foot} is out of the reach of a hip at {hip}")
+            raise ValueError(f"a foot at {foot} is out of reach of a hip at {hip}")
         at_foot = np.arccos((shank**2 + reach**2 - thigh**2) / (2 * shank * reach))
         at_hip = np.arccos((thigh**2 + reach**2 - shank**2) / (2 * thigh * reach))
         direction = np.arctan2(leg[1], leg[0])

@@ -1,4 +1,4 @@
-"""The shape of an exoskeleton: two legs and a body of rods that meet at the hip, and how they are numbered.
+"""The topology of an exoskeleton: two legs and a body of rods that meet at the hip, and how they are numbered.
 
                  o  head                 links 1..k        leg 1, from the foot to the hip
                  |  n                    links k+1..k+p    leg 2, from the hip to the foot
@@ -11,8 +11,9 @@
          1  o         o  k+p             sigma_i = -1 in the legs, +1 in the body
           foot 1     foot 2              c_i     = 1 - n_i in the legs, n_i in the body
 
-With sigma and c one set of formulas serves legs and body: the vector from the end of a link at the hip's side (proximal) to its other end (distal) is
-sigma_i l_i u_i, and the mass centre lies at the fraction c_i of it. n_i counts from the lower end of the link.
+With sigma and c, one set of formulas serves legs and body: the vector from the end of a link at the hip's side
+(proximal) to its other end (distal) is sigma_i l_i u_i, and the mass centre lies at the fraction c_i of it. n_i counts
+from the lower end of the link.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Limbs:
 
     @cached_property
     def inner_hinges(self) -> tuple[int, ...]:
-        """Links whose hinge moment acts between two links: all but the ankles, and but the first link of the body, which has none."""
+        """Links whose hinge moment acts between two links: all but the shanks (ankles) and the first of the body."""
         return tuple(i for i in range(self.n) if i not in (*self.shanks, self.k + self.p))
 
     def lower_and_upper(self, i: int) -> tuple[int | None, int]:
@@ -76,7 +77,7 @@ class Limbs:
         return (None if i in self.shanks else lower), i
 
     def moments(self, M: Array, MH: Array) -> list[Array]:
-        """tau_i: the sum of the hinge moments on each link. +M on the lower, -M on the upper link of every hinge; the hips against the body."""
+        """tau_i, the sum of the hinge moments on each link: +M on the lower and -M on the upper link of every hinge."""
         k, first = self.k, self.k + self.p
         tau = [0.0 * MH[0] for _ in range(self.n)]
         for i in range(self.n):

@@ -1,6 +1,7 @@
 """Vereshchagin's method of separate bodies for a planar chain of rods, O(n).
 
-Rod k hangs by joint k on rod k-1; rod 0 is the base. Three-vectors are (x, y, angle), reduced to the mass centre of the rod.
+Rod k hangs by joint k on rod k-1; rod 0 is the base. Three-vectors are (x, y, angle), reduced
+to the mass centre of the rod.
 
           joint k+1                 e_k    unit vector along rod k at the absolute angle th_k
              o                      l_k    joint k to joint k+1
@@ -89,9 +90,8 @@ def forward_dynamics(
 
     # outward, (10), (4), (6)
     qdd, a, R = [], [], []
-    a_k = np.stack(
-        [a_0[0], a_0[1], zero]
-    )  # h_1 = 0, so the last column of C_1 is S_1: how the base turns only changes what is left for joint 1
+    # h_1 = 0, so the last column of C_1 is S_1: the angular acceleration of the base only changes qdd of joint 1
+    a_k = np.stack([a_0[0], a_0[1], zero])
     for k in range(n):
         qdd_k = (u[k] - v[k] @ a_k) * U_inverse[k]
         a_k = C[k] @ a_k + S[k] * qdd_k + a_prime[k]
@@ -103,5 +103,5 @@ def forward_dynamics(
 
 
 def _mirrored(X: Array) -> Array:
-    """The symmetric matrix X with its upper half for both: a compiled engine then computes no lower one."""
+    """The symmetric matrix X with its upper half for both: a compiled engine then omits the lower one."""
     return np.stack([np.stack([X[min(i, j), max(i, j)] for j in range(3)]) for i in range(3)])

@@ -65,16 +65,23 @@ class LinkChain(Mechanism):
         return (
             Row("gravity", "gravity", "parameter", "acceleration of gravity, along -y", "m/s2", start=9.81),
             Row("l", "link[{k}].length", "parameter", "length of rod {k}, joint to joint", "m", n, length, above=0.0),
-            Row("lc", "link[{k}].com", "parameter", "distance from joint {k} to the mass centre of rod {k}", "m", n, length / 2),
+            Row("lc", "link[{k}].com", "parameter", "distance from joint {k} to the mass centre of rod {k}", "m", n,
+                length / 2),
             Row("m", "link[{k}].mass", "parameter", "mass of rod {k}", "kg", n, mass, above=0.0),
-            Row("J", "link[{k}].inertia", "parameter", "moment of inertia of rod {k} about its mass centre", "kg.m2", n, mass * length**2 / 12, min=0.0),
-            Row("k", "joint[{k}].stiffness", "parameter", "stiffness of the spring in joint {k}", "N.m/rad", n, min=0.0),
-            Row("q_ref", "joint[{k}].rest_angle", "parameter", "angle at which the spring in joint {k} is relaxed", "rad", n),
+            Row("J", "link[{k}].inertia", "parameter", "moment of inertia of rod {k} about its mass centre", "kg.m2", n,
+                mass * length**2 / 12, min=0.0),
+            Row("k", "joint[{k}].stiffness", "parameter", "stiffness of the spring in joint {k}", "N.m/rad", n,
+                min=0.0),
+            Row("q_ref", "joint[{k}].rest_angle", "parameter", "angle at which the spring in joint {k} is relaxed",
+                "rad", n),
             Row("d", "joint[{k}].damping", "parameter", "viscous damping in joint {k}", "N.m.s/rad", n, min=0.0),
             Row("tc", "joint[{k}].friction", "parameter", "dry friction moment in joint {k}", "N.m", n, min=0.0),
-            Row("vs", "joint[{k}].friction_speed", "parameter", "rate at which the dry friction in joint {k} reaches 76 percent", "rad/s", n, 0.1, above=0.0),
-            Row("q_start", "joint[{k}].angle_start", "parameter", "angle of joint {k} at the start", "rad", n, (-1.0,) + (0.0,) * (n - 1)),
-            Row("dq_start", "joint[{k}].rate_start", "parameter", "angular velocity of joint {k} at the start", "rad/s", n),
+            Row("vs", "joint[{k}].friction_speed", "parameter",
+                "rate at which the dry friction in joint {k} reaches 76 percent", "rad/s", n, 0.1, above=0.0),
+            Row("q_start", "joint[{k}].angle_start", "parameter", "angle of joint {k} at the start", "rad", n,
+                (-1.0,) + (0.0,) * (n - 1)),
+            Row("dq_start", "joint[{k}].rate_start", "parameter", "angular velocity of joint {k} at the start", "rad/s",
+                n),
             Row("tau", "joint[{k}].torque", "input", "motor moment in joint {k}, on rod {k} from rod {j}", "N.m", n),
             Row("tip_fx", "tip.force_x", "input", "horizontal force on the tip", "N"),
             Row("tip_fy", "tip.force_y", "input", "vertical force on the tip", "N"),
@@ -86,8 +93,10 @@ class LinkChain(Mechanism):
             Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
             Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
             Row("qdd", "joint[{k}].acceleration", "output", "angular acceleration of joint {k}", "rad/s2", n),
-            Row("Rx", "joint[{k}].reaction_x", "output", "horizontal force of rod {j} on rod {k} (rod 0: the base)", "N", n),
-            Row("Ry", "joint[{k}].reaction_y", "output", "vertical force of rod {j} on rod {k} (rod 0: the base)", "N", n),
+            Row("Rx", "joint[{k}].reaction_x", "output", "horizontal force of rod {j} on rod {k} (rod 0: the base)",
+                "N", n),
+            Row("Ry", "joint[{k}].reaction_y", "output", "vertical force of rod {j} on rod {k} (rod 0: the base)",
+                "N", n),
             Row("tip_x", "tip.x", "output", "horizontal position of the tip", "m"),
             Row("tip_y", "tip.y", "output", "vertical position of the tip", "m"),
             Row("tip_angle", "tip.angle", "output", "absolute angle of the last rod", "rad"),
@@ -102,11 +111,8 @@ class LinkChain(Mechanism):
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)
-        base = (
-            dict.fromkeys(("base_x", "base_y", "base_angle", "base_vx", "base_vy", "base_w"), 0.0)
-            if self.moving
-            else {}
-        )
+        names = ("base_x", "base_y", "base_angle", "base_vx", "base_vy", "base_w")
+        base = dict.fromkeys(names, 0.0) if self.moving else {}
         return self.table.x.pack(q=p.q_start, dq=p.dq_start, work=0.0, loss=0.0, **base), np.zeros(0)
 
     def requirements(self, p: Array) -> Array:
@@ -123,10 +129,9 @@ class LinkChain(Mechanism):
         if not self.moving:
             return self.table.x.pack(q=x.dq, dq=motion.qdd, work=work, loss=loss)
         base_work = F[0] * x.base_vx + F[1] * x.base_vy + tau[0] * w_0  # what the base does to rod 1 while it moves
-        return self.table.x.pack(
-            q=x.dq, dq=motion.qdd, work=work + base_work, loss=loss,
-            base_x=x.base_vx, base_y=x.base_vy, base_angle=x.base_w, base_vx=u.base_ax, base_vy=u.base_ay, base_w=u.base_eps,
-        )  # fmt: skip
+        base = {"base_x": x.base_vx, "base_y": x.base_vy, "base_angle": x.base_w}
+        base |= {"base_vx": u.base_ax, "base_vy": u.base_ay, "base_w": u.base_eps}
+        return self.table.x.pack(q=x.dq, dq=motion.qdd, work=work + base_work, loss=loss, **base)
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         x, u, p = self.table.x(x), self.table.u(u), self.table.p(p)
@@ -141,11 +146,10 @@ class LinkChain(Mechanism):
         com_vy = pose["vy"][:-1] + p.lc * cos * w
         kinetic = 0.5 * np.sum(p.m * (com_vx**2 + com_vy**2) + p.J * w**2)
         potential = p.gravity * np.sum(p.m * com_y) + 0.5 * np.sum(p.k * (x.q - p.q_ref) ** 2)
-        return self.table.y.pack(
-            qdd=motion.qdd, Rx=motion.R[:, 0], Ry=motion.R[:, 1],
-            tip_x=pose["x"][-1], tip_y=pose["y"][-1], tip_angle=pose["th"][-1], tip_vx=pose["vx"][-1], tip_vy=pose["vy"][-1],
-            kinetic=kinetic, potential=potential, total=kinetic + potential,
-        )  # fmt: skip
+        reactions = {"Rx": motion.R[:, 0], "Ry": motion.R[:, 1]}
+        tip = {f"tip_{name}": pose[name][-1] for name in ("x", "y", "vx", "vy")} | {"tip_angle": pose["th"][-1]}
+        energies = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+        return self.table.y.pack(qdd=motion.qdd, **reactions, **tip, **energies)
 
     def _pose(self, x: Any, p: Any) -> dict[str, Array]:
         """Angles, rates, and the n+1 joint points (the last is the tip) with their velocities, all by running sums."""
@@ -193,25 +197,14 @@ class LinkChain(Mechanism):
         """The rods, where they hang, the reactions and motors in their joints, and the load on the tip."""
         points = np.transpose(self.strokes(value)[0])
         joints = range(1, self.links + 1)
-        forces = [
-            Arrow(
-                f"joint[{k}].reaction",
-                "reaction",
-                points[k - 1],
-                np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"]),
-            )
-            for k in joints
-        ]
+        reactions = [np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"]) for k in joints]
+        forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], reactions[k - 1]) for k in joints]
         load = Arrow("tip.force", "force", points[-1], np.array([value("tip.force_x"), value("tip.force_y")]))
         motors = [Moment(f"joint[{k}].torque", points[k - 1], value(f"joint[{k}].torque")) for k in joints]
         turned = Moment("tip.moment", points[-1], value("tip.moment"))
         length = np.sum([value(f"link[{k}].length") for k in joints])
-        return Drawing(
-            [points],
-            [] if self.moving else support((0.0, 0.0), 0.06 * length),
-            arrows=[load, *forces],
-            moments=[turned, *motors],
-        )
+        ground = [] if self.moving else support((0.0, 0.0), 0.06 * length)
+        return Drawing([points], ground, arrows=[load, *forces], moments=[turned, *motors])
 
 
 def _running_sum(first: Array, increments: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Controller for any mechanism: PID in every channel, or state feedback with a matrix of gains, both with limits and anti-windup.
+"""Controller for any mechanism: PID per channel, or state feedback with a matrix of gains; limits and anti-windup.
 
     reference, its rate ---->+-----------------------------+
     measurement, its rate -->|  v = feed-forward + P + I+D |---> v ---[ lower, upper ]---> output u
@@ -18,7 +18,8 @@ law=state_feedback, with a vector of measurements x (positions, rates, whatever 
 
     v  = ff + K (x_ref - x) + I ,     I' = Ki (x_ref - x) + ka (u - v)                           (4)
 
-and u = v within the limits. While a limit holds, (2) lets I follow such that v stays within about (ki/ka) e of the limit: no wind-up.
+and u = v within the limits. While a limit holds, (2) lets I follow such that v stays within about
+(ki/ka) e of the limit: no wind-up.
 """
 
 from __future__ import annotations
@@ -32,21 +33,20 @@ UNLIMITED = 1e9  # a limit no drive reaches
 
 
 class PidController(Mechanism):
-    """A controller with integrators: measurements and references in, limited outputs out. Its numbers have the units of what it is wired to."""
+    """A controller with integrators: measurements and references in, limited outputs out.
+
+    Its numbers have the units of what it is wired to.
+    """
 
     key = "pid_controller"
     title = "PID or state-feedback controller for any mechanism"
     option_list = (
         Option("channels", 1, "number of outputs", min=1, max=100),
         Option("law", "pid", "one PID controller per channel, or a matrix of gains", choices=("pid", "state_feedback")),
-        Option(
-            "rate",
-            "measured",
-            "law=pid: the rate is an input, or the filtered derivative of the error",
-            choices=("measured", "filtered"),
-        ),
+        Option("rate", "measured", "law=pid: the rate is an input, or the filtered derivative of the error",
+               choices=("measured", "filtered")),
         Option("measurements", 0, "law=state_feedback: number of measurements; 0: two per channel", min=0, max=100),
-    )
+    )  # fmt: skip
 
     @property
     def channels(self) -> int:
@@ -70,61 +70,20 @@ class PidController(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         n, m = self.channels, self.measurements
-        pairs = [(i, j) for i in range(1, n + 1) for j in range(1, m + 1)]
-        if self.is_pid:
-            gains = [
-                Row("kp", "gain.proportional[{k}]", "parameter", "output {k} per error", "1", size=n, start=1.0),
-                Row("ki", "gain.integral[{k}]", "parameter", "output {k} per error and second", "1", size=n),
-                Row("kd", "gain.derivative[{k}]", "parameter", "output {k} per rate of the error", "1", size=n),
-            ]
-        else:
-            gains = [
-                Row(
-                    "K",
-                    tuple(f"gain.state[{i},{j}]" for i, j in pairs),
-                    "parameter",
-                    "an output per error of a measurement",
-                    "1",
-                    size=n * m,
-                ),
-                Row(
-                    "Ki",
-                    tuple(f"gain.integral[{i},{j}]" for i, j in pairs),
-                    "parameter",
-                    "an output per error of a measurement and second",
-                    "1",
-                    size=n * m,
-                ),
-            ]
         filters = [
-            Row(
-                "Tf",
-                "filter.time[{k}]",
-                "parameter",
-                "time constant of the filter behind the error {k}",
-                "s",
-                n,
-                0.01,
-                above=0.0,
-            )
-        ]
+            Row("Tf", "filter.time[{k}]", "parameter", "time constant of the filter behind the error {k}", "s", n, 0.01,
+                above=0.0),
+        ]  # fmt: skip
         rates = [
             Row("dr", "reference_rate[{k}]", "input", "rate at which reference {k} changes", "1", size=n),
             Row("dy", "measurement_rate[{k}]", "input", "rate of measurement {k}, measured", "1", size=n),
         ]
+        filtered = [Row("z", "filter.error[{k}]", "state", "error {k} behind its filter", "1", size=n)]
         return (
-            *gains,
+            *(self._pid_gains() if self.is_pid else self._state_gains()),
             *(filters if self.is_filtered else ()),
-            Row(
-                "ka",
-                "antiwindup.gain[{k}]",
-                "parameter",
-                "rate at which integral {k} follows a limited output; 0: no anti-windup",
-                "1/s",
-                n,
-                10.0,
-                min=0.0,
-            ),
+            Row("ka", "antiwindup.gain[{k}]", "parameter",
+                "rate at which integral {k} follows a limited output; 0: no anti-windup", "1/s", n, 10.0, min=0.0),
             Row("lower", "limit.lower[{k}]", "parameter", "smallest output {k}", "1", size=n, start=-UNLIMITED),
             Row("upper", "limit.upper[{k}]", "parameter", "largest output {k}", "1", size=n, start=UNLIMITED),
             Row("I_start", "integral_start[{k}]", "parameter", "integral part of output {k} at the start", "1", size=n),
@@ -133,16 +92,29 @@ class PidController(Mechanism):
             *(rates if self.is_pid and not self.is_filtered else ()),
             Row("ff", "feed_forward[{k}]", "input", "added to output {k}", "1", size=n),
             Row("I", "integral[{k}]", "state", "integral part of output {k}", "1", size=n),
-            *(
-                [Row("z", "filter.error[{k}]", "state", "error {k} behind its filter", "1", size=n)]
-                if self.is_filtered
-                else ()
-            ),
+            *(filtered if self.is_filtered else ()),
             Row("u", "output[{k}]", "output", "output {k}, within its limits", "1", size=n),
             Row("v", "output_unlimited[{k}]", "output", "output {k} if it had no limits", "1", size=n),
             Row("e", "error[{k}]", "output", "reference {k} minus measurement {k}", "1", size=m),
             Row("saturated", "saturated[{k}]", "output", "1 while a limit holds output {k}, otherwise 0", "1", size=n),
-        )
+        )  # fmt: skip
+
+    def _pid_gains(self) -> list[Row]:
+        n = self.channels
+        return [
+            Row("kp", "gain.proportional[{k}]", "parameter", "output {k} per error", "1", size=n, start=1.0),
+            Row("ki", "gain.integral[{k}]", "parameter", "output {k} per error and second", "1", size=n),
+            Row("kd", "gain.derivative[{k}]", "parameter", "output {k} per rate of the error", "1", size=n),
+        ]
+
+    def _state_gains(self) -> list[Row]:
+        pairs = [(i, j) for i in range(1, self.channels + 1) for j in range(1, self.measurements + 1)]
+        state, integral = (tuple(f"gain.{word}[{i},{j}]" for i, j in pairs) for word in ("state", "integral"))
+        text = "an output per error of a measurement"
+        return [
+            Row("K", state, "parameter", text, "1", size=len(pairs)),
+            Row("Ki", integral, "parameter", f"{text} and second", "1", size=len(pairs)),
+        ]
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)

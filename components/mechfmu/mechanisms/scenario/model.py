@@ -1,9 +1,9 @@
-"""Scenario: a target and elliptical obstacles that move uniformly; what a cart's controller has to know of the world around it.
+"""Scenario: a target and elliptical obstacles that move uniformly, as inputs for a cart's controller.
 
     target    xT(t) = xT(0) + vT t          obstacle i    c_i(t) = c_i(0) + vc_i t ,  th_i(t) = th_i(0) + Om_i t
 
-The outputs have the names of the controller's inputs. A scenario that cannot be solved from the start (obstacles that overlap, a target inside one) is
-refused; later ones show in the controller's flags.
+The outputs have the names of the controller's inputs. Parameters with obstacles that overlap at the start, or with the
+target inside one, are an error; if that happens later, the controller's flags show it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...control.guidance import Obstacle, apart, nearness, present
+from ...control.guidance import Obstacle, present, proximity, separation
 from ...model.drawing import Drawing
 from ...model.mechanism import Array, Mechanism, Option
 from ...model.variables import Row
-from ..wheeled_cart.shared import obstacles_of, outline, scenario_rows, target_of
+from .variables import OBSTACLE_VARIABLES, obstacles_of, outline, scenario_rows, target_of
 
 AT_START = "_start"
 
@@ -51,13 +51,10 @@ class Scenario(Mechanism):
     def requirements(self, p: Array) -> Array:
         P = self.table.p(p)
         target, obstacles = target_of(P, AT_START), [present(o) for o in obstacles_of(P, self.count, AT_START)]
-        clear = [
-            np.where(obstacles[i].active * obstacles[j].active > 0.25, apart(obstacles[i], obstacles[j]), 1.0)
-            for i, j in self.pairs
-        ]
-        return np.stack(
-            [*clear, *(np.where(o.active > 0.5, nearness(target.x, target.y, o).delta, 1.0) for o in obstacles)]
-        )
+        pairs = [(obstacles[i], obstacles[j]) for i, j in self.pairs]
+        separate = [np.where(a.active * b.active > 0.25, separation(a, b), 1.0) for a, b in pairs]
+        clear = [np.where(o.active > 0.5, proximity(target.x, target.y, o).delta, 1.0) for o in obstacles]
+        return np.stack([*separate, *clear])
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         return np.zeros(0)
@@ -65,10 +62,8 @@ class Scenario(Mechanism):
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         P = self.table.p(p)
         target, obstacles = target_of(P, AT_START), [o.after(t) for o in obstacles_of(P, self.count, AT_START)]
-        found = {
-            f"T_{s}": getattr(target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y), s)
-            for s in target._fields
-        }
+        target = target._replace(x=t * target.vx + target.x, y=t * target.vy + target.y)
+        found = {f"T_{s}": getattr(target, s) for s in target._fields}
         found |= {f"O_{s}": np.stack([getattr(o, s) for o in obstacles]) for s in Obstacle._fields}
         return self.table.y.pack(**found)
 
@@ -76,29 +71,17 @@ class Scenario(Mechanism):
         """The target as a cross, the obstacles as ellipses."""
         x, y, size = value("target.x"), value("target.y"), 0.1
         cross = (x + size * np.array([-1.0, 1.0, 0.0, 0.0, 0.0]), y + size * np.array([0.0, 0.0, 0.0, 1.0, -1.0]))
-        return [cross, *(outline(o, 30) for o in self._shown(value))]
+        return [cross, *(outline(o, 30) for o in self._active(value))]
 
     def drawing(self, value: Any) -> Drawing:
         """The target as a ring with a cross, the obstacles around it."""
         at, size = np.array([value("target.x"), value("target.y")]), 0.15
         ring = at + size * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0.0, 2 * np.pi, 25)])
         cross = [at + 1.6 * size * np.outer([-1.0, 1.0], axis) for axis in np.eye(2)]
-        return Drawing(
-            ground=[ring, *cross, *(np.column_stack(outline(o, 40)) for o in self._shown(value))], traced=[at]
-        )
+        obstacles = [np.column_stack(outline(o, 40)) for o in self._active(value)]
+        return Drawing(ground=[ring, *cross, *obstacles], traced=[at])
 
-    def _shown(self, value: Any) -> list[Obstacle]:
-        names = (
-            "x",
-            "y",
-            "velocity_x",
-            "velocity_y",
-            "angle",
-            "rotation_rate",
-            "semi_axis_a",
-            "semi_axis_b",
-            "side",
-            "active",
-        )
+    def _active(self, value: Any) -> list[Obstacle]:
+        names = [name for name, _, _ in OBSTACLE_VARIABLES.values()]
         obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
         return [o for o in obstacles if o.active > 0.5 and min(o.a, o.b) > 0.0]

@@ -1,16 +1,17 @@
-"""Spherical-joint arm: three bodies hanging from the base by two spherical joints and a hinge, seven degrees of freedom.
+"""Spherical-joint arm: three bodies on two spherical joints and a hinge, seven degrees of freedom.
 
             base
-             o   joint 1, spherical         z up; hanging straight down all body axes are parallel to the world's
-             |   body 1, 0.45 m             the spherical joints are mounted turned by -90 degrees about x, so that the straight
-             o   joint 2, spherical         arm is not where Euler angles are singular
+             o   joint 1, spherical         z up; in the arm that hangs straight down all body axes are parallel to
+             |   body 1, 0.45 m             those of the world; the spherical joints are mounted turned by -90 degrees
+             o   joint 2, spherical         about x, so that the straight arm is not where Euler angles are singular
              |   body 2, 0.40 m
              o   joint 3, hinge about x
              |   body 3, 0.25 m
              *   tip
 
-With state=quaternion (the default) the orientations of joints 1 and 2 are quaternions and their rates the angular velocities in the axes of
-the outboard body; with state=euler they are z-x-z angles and their derivatives. A torque input belongs to the rate it drives.
+With state=quaternion (the default) the orientations of joints 1 and 2 are quaternions and their rates the angular
+velocities in the axes of the outboard body; with state=euler they are z-x-z angles and their derivatives. A torque
+input belongs to the rate it drives.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class SphericalArm(TreeMechanism):
 
     @cached_property
     def tree(self) -> BodyTree:
-        kind = "spherical" if self.options["state"] == "quaternion" else "euler_zxz"
+        kind = "spherical" if self.has_quaternions else "euler_zxz"
         return BodyTree(
             "SphericalArm",
             (
@@ -64,48 +65,33 @@ class SphericalArm(TreeMechanism):
         )
 
     @property
+    def has_quaternions(self) -> bool:
+        return bool(self.options["state"] == "quaternion")
+
+    @property
     def moving(self) -> bool:  # type: ignore[override]
         return bool(self.options["base"] == "moving")
 
     @cached_property
     def start_coordinates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
-        starts = [
-            _quaternion(s) if self.options["state"] == "quaternion" and isinstance(s, tuple) else s
-            for s in START_ANGLES
-        ]
+        starts = [_quaternion(s) if self.has_quaternions and isinstance(s, tuple) else s for s in START_ANGLES]
         return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
 
     @cached_property
     def start_rates(self) -> dict[str, float | tuple[float, ...]]:  # type: ignore[override]
         pairs = zip(START_ANGLES, START_RATES, strict=True)
-        starts = [
-            _omega(a, r) if self.options["state"] == "quaternion" and isinstance(a, tuple) else r for a, r in pairs
-        ]
+        starts = [_omega(a, r) if self.has_quaternions and isinstance(a, tuple) else r for a, r in pairs]
         return {f"joint[{i}]": s for i, s in enumerate(starts, start=1)}
 
-    # --- Wittenburg's method: the cross-check of the start, and the mass matrix ----------------------------------------
+    # --- Wittenburg's method: the cross-check of the start, and the mass matrix ---------------------------------------
 
     def rows(self) -> tuple[Row, ...]:
-        n = self.nv
-        names = tuple(f"mass_matrix[{i + 1},{j + 1}]" for i in range(n) for j in range(n))
-        wanted = self.options["mass_matrix"] == "yes"
-        return (
-            *super().rows(),
-            *(
-                [
-                    Row(
-                        "mass_matrix",
-                        names,
-                        "output",
-                        "element of the mass matrix, in the order of the rates",
-                        "1",
-                        size=n * n,
-                    )
-                ]
-                if wanted
-                else []
-            ),
-        )
+        if self.options["mass_matrix"] == "no":
+            return super().rows()
+        n = range(1, self.nv + 1)
+        names = tuple(f"mass_matrix[{i},{j}]" for i in n for j in n)
+        text = "element of the mass matrix, in the order of the rates"
+        return (*super().rows(), Row("mass_matrix", names, "output", text, "1", size=len(names)))
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
         if self.options["mass_matrix"] == "no":
@@ -117,7 +103,8 @@ class SphericalArm(TreeMechanism):
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
         return (
             *super().requirement_texts,
-            "the accelerations at the start by separate bodies and by Wittenburg's method disagree: the parameters are too extreme",
+            "the accelerations at the start by separate bodies and by Wittenburg's method disagree: "
+            "the parameters are too extreme",
         )
 
     def requirements(self, p: Array) -> Array:
@@ -126,8 +113,8 @@ class SphericalArm(TreeMechanism):
         x, _ = self.initial(p)
         q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
         X, U = self.table.x(x), self.table.u(np.zeros(self.table.u.size))
-        tau = self._joint_forces(q, v, U, P)[0]
-        vdot = self._motion(q, v, tau, X, U, P)[0].vdot
+        tau = self.joint_forces(q, v, U, P)[0]
+        vdot = self.motion(q, v, tau, X, U, P)[0].vdot
         other = self._wittenburg(q, v, tau, P)
         residual, size = other.A @ vdot - other.B, 1.0
         for B in other.B:
@@ -139,9 +126,7 @@ class SphericalArm(TreeMechanism):
 
     def _wittenburg(self, q: Array, v: Array, tau: Array, P: Any) -> Equations:
         zero = 0.0 * P.gravity
-        return equations(
-            graph(self.tree), self._bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity])
-        )
+        return equations(graph(self.tree), self.bodies(P, own_axes=True), q, v, tau, np.stack([zero, zero, -P.gravity]))
 
 
 def _turns(angles: tuple[float, ...]) -> list[Array]:

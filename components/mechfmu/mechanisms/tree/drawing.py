@@ -1,4 +1,7 @@
-"""How a tree of bodies looks: its shapes where it has some, else boxes of the bodies' own inertias; lines from joint to joint; forces and moments."""
+"""The drawing of a tree of bodies: shapes, lines from joint to joint, forces and moments.
+
+A body without shapes is drawn as the box with its inertia.
+"""
 
 from __future__ import annotations
 
@@ -15,39 +18,38 @@ Array = Any
 
 def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     """The drawing of a TreeMechanism from `value(name) -> number`."""
-    tree, (frames, at, turns) = mechanism.tree, mechanism._frames
-    names = [name for row in mechanism._coordinate_rows() for name in row.names()]
+    tree, (frames, at, turns) = mechanism.tree, mechanism.frames
+    names = [name for row in mechanism.coordinate_rows() for name in row.names()]
     base = _base(mechanism, value)
     where = poses(frames, np.array([value(name) for name in names]), np.zeros(mechanism.nv), base)
     joints = [where[k].r for k in at]
     index = {body.name: i for i, body in enumerate(tree.bodies)}
-    seen_at = {"": (base.r, base.A)} | {
-        body.name: (where[at[i]].r, where[at[i]].A @ turns[i].T) for i, body in enumerate(tree.bodies)
-    }  # the body's own axes
+    placed = {"": (base.r, base.A)}  # origin of each body, and its own axes
+    placed |= {body.name: (where[at[i]].r, where[at[i]].A @ turns[i].T) for i, body in enumerate(tree.bodies)}
 
-    r, A = seen_at[tree.bodies[-1].name]
+    r, A = placed[tree.bodies[-1].name]
     tip = r + A @ np.array([value(f"tip.offset_{a}") for a in XYZ])
     lines = [
         np.array([joints[-1], tip]),
-        *(np.array([seen_at[j.parent][0], joints[index[j.child]]]) for j in reversed(tree.joints)),
+        *(np.array([placed[j.parent][0], joints[index[j.child]]]) for j in reversed(tree.joints)),
     ]
     lines = [line for line in lines if np.linalg.norm(line[1] - line[0]) > 1e-9]
 
     solids = []
     for shape in tree.shapes:
-        r, A = seen_at[shape.body]
+        r, A = placed[shape.body]
         place, turn = np.array(shape.position), np.reshape(shape.rotation, (3, 3))
         solids.append(Solid(shape.kind, shape.size, r + A @ place, A @ turn, index.get(shape.body, -1)))
     shaped = {shape.body for shape in tree.shapes}
-    for i in mechanism._massive:
+    for i in mechanism.massive:
         if tree.bodies[i].name not in shaped:
             ends = [joints[k] for k, j in enumerate(tree.joints) if j.parent == tree.bodies[i].name] + (
                 [tip] if i == len(at) - 1 else []
             )
-            solids += _substitutes(mechanism.body_label(i), value, seen_at[tree.bodies[i].name], ends, i)
+            solids += _substitutes(mechanism.body_label(i), value, placed[tree.bodies[i].name], ends, i)
 
     arrows = [Arrow("tip.force", "force", tip, np.array([value(f"tip.force_{a}") for a in XYZ]))]
-    for j in mechanism._moving:
+    for j in mechanism.movable:
         label = mechanism.joint_label(j)
         arrows.append(
             Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ]))
@@ -69,14 +71,15 @@ def _base(mechanism: Any, value: Any) -> Pose:
     states = [
         value(s.name) if mechanism.moving else 0.0 for s in sorted(mechanism.table.of("state"), key=lambda s: s.index)
     ]
-    pose: Pose = mechanism._base_pose(mechanism.table.x(np.array(states)))
+    pose: Pose = mechanism.base_pose(mechanism.table.x(np.array(states)))
     return pose
 
 
 def _substitutes(label: str, value: Any, placed: tuple[Array, Array], ends: list[Array], group: int) -> list[Solid]:
-    """For a body whose shape is not known, the uniform box with its mass, mass centre and inertia: a^2 = 6 (J_b + J_c - J_a) / m.
+    """For a body without shapes, the uniform box with its mass, mass centre and inertia.
 
-    A box much larger than what the body connects tells of made-up inertias: then, rods from its joint to the ends.
+    Its sides are a^2 = 6 (J_b + J_c - J_a) / m. A box much larger than what the body connects means that its inertia is
+    made up; then, rods from its joint to the ends.
     """
     r, A = placed
     xx, yy, zz, xy, xz, yz = (value(f"{label}.inertia_{s}") for s in ("xx", "yy", "zz", "xy", "xz", "yz"))

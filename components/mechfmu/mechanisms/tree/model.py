@@ -8,7 +8,8 @@ from pathlib import Path
 from ...model.mechanism import Option, UserError
 from ...model.variables import Row
 from ...multibody.tree import Body, BodyTree, Joint
-from .base import TreeMechanism, described, identifier
+from .base import TreeMechanism
+from .names import identifier, tree_of
 
 EXAMPLE = BodyTree(
     "ExampleTree",
@@ -41,8 +42,11 @@ class Tree(TreeMechanism):
 
     @classmethod
     def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
-        """The mechanism of a .urdf or .toml file. base: fixed; moving, by acceleration inputs; or free, a URDF's root link floating."""
-        from .readers.common import read_tree
+        """The mechanism of a .urdf or .toml file.
+
+        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating.
+        """
+        from .readers.read import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
@@ -53,7 +57,7 @@ class Tree(TreeMechanism):
 
     @cached_property
     def tree(self) -> BodyTree:
-        return described(self.options["model"])
+        return tree_of(self.options["model"])
 
     def rows(self) -> tuple[Row, ...]:
         """Those of any tree, unless a joint has the name of something else."""

@@ -1,0 +1,1 @@
+"""Walking controller of the 6-link exoskeleton."""

@@ -5,49 +5,56 @@
                  |    |              |      / (5)      q4       heading
           --- C--+----|-----M--------|-----/--->       q5..q7   rolling angles of front, rear left, rear right wheel
                  |    |              |    /
-              h  +---[===]-----------+                 w        ground speed of the front wheel along its own plane, r q5'
+              h  +---[===]-----------+                 w        ground speed of the front wheel in its own plane, r q5'
                       rear right (7)                   v, om    forward speed of the rear axle's centre C, yaw rate
                    <-- l2 --><----- l1 ---->           sg       q3'
 
 M is the mass centre of the body m0 alone; that of the whole cart lies mu/m ahead of it. With
 
-    m = m0 + 3 m1 ,   mu = m1 (l1 - 2 l2) ,   J = m0 k0^2 + m1 (l1^2 + 2 l2^2 + 2 h^2) + 3 A ,   L = l1 + l2                      (1)
-    JR = J + m l2^2 + 2 mu l2 ,  md = m l2 + mu ,  ae = m + 2 C/r^2 ,  Je = JR + 2 C h^2/r^2 ,  cr = C/r^2 ,  be = Je/L^2         (2)
+    m = m0 + 3 m1 ,   mu = m1 (l1 - 2 l2) ,   J = m0 k0^2 + m1 (l1^2 + 2 l2^2 + 2 h^2) + 3 A ,   L = l1 + l2       (1)
+    JR = J + m l2^2 + 2 mu l2 ,  md = m l2 + mu ,  ae = m + 2 C/r^2 ,  Je = JR + 2 C h^2/r^2                       (2)
+    cr = C/r^2 ,  be = Je/L^2
 
 the kinetic energy is
 
-    T = m/2 (q1'^2 + q2'^2) + A/2 q3'^2 + J/2 q4'^2 + A q3' q4' + mu (q2' cos q4 - q1' sin q4) q4' + C/2 (q5'^2 + q6'^2 + q7'^2)  (3)
+    T = m/2 (q1'^2 + q2'^2) + A/2 q3'^2 + J/2 q4'^2 + A q3' q4' + mu (q2' cos q4 - q1' sin q4) q4' +
+    C/2 (q5'^2 + q6'^2 + q7'^2)                                                                                    (3)
 
 Rolling: forward at the three wheels (4)-(6), sideways at the front (7) and the rear axle (8)
 
-    q1' cos(q3+q4) + q2' sin(q3+q4) + l1 q4' sin q3 - r q5' = 0                                                                  (4)
-    q1' cos q4 + q2' sin q4 - h q4' - r q6' = 0 ,      q1' cos q4 + q2' sin q4 + h q4' - r q7' = 0                             (5), (6)
-    q1' sin(q3+q4) - q2' cos(q3+q4) - l1 q4' cos q3 = 0 ,      q1' sin q4 - q2' cos q4 + l2 q4' = 0                            (7), (8)
+    q1' cos(q3+q4) + q2' sin(q3+q4) + l1 q4' sin q3 - r q5' = 0                                                    (4)
+    q1' cos q4 + q2' sin q4 - h q4' - r q6' = 0 ,      q1' cos q4 + q2' sin q4 + h q4' - r q7' = 0            (5), (6)
+    q1' sin(q3+q4) - q2' cos(q3+q4) - l1 q4' cos q3 = 0 ,      q1' sin q4 - q2' cos q4 + l2 q4' = 0           (7), (8)
 
-Rigid front wheel, all five hold, two degrees of freedom, nu = (w, sg). Nothing is divided by cos q3: no configuration is singular.
+Rigid front wheel: all five hold, two degrees of freedom, nu = (w, sg). Nothing is divided by cos q3, so that no
+configuration is singular.
 
-    v = w cos q3 ,  om = w sin q3/L                                                                                              (9)
+    v = w cos q3 ,  om = w sin q3/L                                                                                (9)
     | Iw          A sin q3/L |      | w sg (be - ae) sin q3 cos q3 |   | Qw |       Iw = ae cos^2 q3 + be sin^2 q3 + cr
-    | A sin q3/L  A          | nu' +| (A/L) w sg cos q3            | = | R3 |       Qw = c1 M1 + c2 M2 + Mf/r                   (10)
+    | A sin q3/L  A          | nu' +| (A/L) w sg cos q3            | = | R3 |       Qw = c1 M1 + c2 M2 + Mf/r     (10)
     c1, c2 = (cos q3 -+ (h/L) sin q3)/r
 
 Side force of the ground on the front wheel, + to the left, from the equations of the free front wheel below:
 
     e1 = ae v' - md om^2 + cr cos q3 w' - (M1 + M2)/r - Mf cos q3/r
-    e2 = Je om' + A sg' + md v om + cr L sin q3 w' - (h/r)(M2 - M1) - Mf L sin q3/r ,      f = -e1 sin q3 + e2 cos q3/L          (11)
+    e2 = Je om' + A sg' + md v om + cr L sin q3 w' - (h/r)(M2 - M1) - Mf L sin q3/r
+    f = -e1 sin q3 + e2 cos q3/L                                                                                  (11)
 
-Front wheel free to slide sideways, without (7), three degrees of freedom, nu = (v, om, sg), slip = -v sin q3 + L om cos q3, side force f(slip):
+Front wheel free to slide sideways: without (7), three degrees of freedom, nu = (v, om, sg),
+slip = -v sin q3 + L om cos q3, side force f(slip):
 
-    | ae + cr cos^2 q3     cr L sin q3 cos q3      0 |       | -md om^2 + cr cos q3 sg slip    |   | (M1 + M2)/r + Mf cos q3/r - f sin q3      |
-    | cr L sin q3 cos q3   Je + cr L^2 sin^2 q3    A | nu' + | md v om + cr L sin q3 sg slip   | = | (h/r)(M2 - M1) + Mf L sin q3/r + f L cos q3 |
-    | 0                    A                       A |       | 0                               |   | R3                                        |  (12)
+    | ae + cr cos^2 q3     cr L sin q3 cos q3      0 |       | -md om^2 + cr cos q3 sg slip  |   | g1 |
+    | cr L sin q3 cos q3   Je + cr L^2 sin^2 q3    A | nu' + | md v om + cr L sin q3 sg slip | = | g2 |          (12)
+    | 0                    A                       A |       | 0                             |   | R3 |
+    g1 = (M1 + M2)/r + Mf cos q3/r - f sin q3 ,   g2 = (h/r)(M2 - M1) + Mf L sin q3/r + f L cos q3
 
 M1, M2, Mf are the moments on the rear left, rear right and front wheel, R3 that on the fork.
 
-The other forces of the ground: forward on each wheel, from C q'' = M - r F; sideways on the rear axle, + to the left, from the motion of the mass centre. Only
-the sum S of the two rear wheels follows from (8), not how they share it.
+The other forces of the ground: forward on each wheel, from C q'' = M - r F; sideways on the rear axle, + to the left,
+from the motion of the mass centre. Only the sum S of the two rear wheels follows from (8), not how they share it.
 
-    F5 = (Mf - C q5'')/r ,  F6 = (M1 - C q6'')/r ,  F7 = (M2 - C q7'')/r ,      S = m v om + md om' - F5 sin q3 - f cos q3       (13)
+    F5 = (Mf - C q5'')/r ,  F6 = (M1 - C q6'')/r ,  F7 = (M2 - C q7'')/r                                          (13)
+    S = m v om + md om' - F5 sin q3 - f cos q3
 """
 
 from __future__ import annotations
@@ -74,7 +81,7 @@ class Cart(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What the equations need of them, (1), (2)."""
+    """Derived constants, (1), (2)."""
 
     r: Array
     A: Array
@@ -140,9 +147,8 @@ def kinetic_energy(q4: Array, dq: Array, k: Constants) -> Array:
     """(3)"""
     turning = k.J / 2.0 * dq[3] ** 2 + k.A / 2.0 * dq[2] ** 2 + k.A * dq[2] * dq[3]
     coupling = k.mu * (dq[1] * np.cos(q4) - dq[0] * np.sin(q4)) * dq[3]
-    return (
-        k.m / 2.0 * (dq[0] ** 2 + dq[1] ** 2) + turning + coupling + k.C / 2.0 * (dq[4] ** 2 + dq[5] ** 2 + dq[6] ** 2)
-    )
+    rolling = k.C / 2.0 * (dq[4] ** 2 + dq[5] ** 2 + dq[6] ** 2)
+    return k.m / 2.0 * (dq[0] ** 2 + dq[1] ** 2) + turning + coupling + rolling
 
 
 class Drive(NamedTuple):
@@ -187,14 +193,8 @@ def side_force(q3: Array, w: Array, sg: Array, dw: Array, dsg: Array, drive: Dri
     v, om = front_speeds(q3, w, k)
     dv, dom = axle_accelerations(q3, w, sg, dw, k)
     e1 = k.ae * dv - k.md * om**2 + k.cr * c * dw - (drive.M1 + drive.M2) / k.r - drive.Mf * c / k.r
-    e2 = (
-        k.Je * dom
-        + k.A * dsg
-        + k.md * v * om
-        + k.cr * k.L * s * dw
-        - k.h / k.r * (drive.M2 - drive.M1)
-        - drive.Mf * k.L * s / k.r
-    )
+    e2 = k.Je * dom + k.A * dsg + k.md * v * om + k.cr * k.L * s * dw
+    e2 = e2 - k.h / k.r * (drive.M2 - drive.M1) - drive.Mf * k.L * s / k.r
     return -e1 * s + e2 * c / k.L
 
 

@@ -1,10 +1,12 @@
-"""Wheeled cart: body with two driven rear wheels and a steered front wheel on level ground. Equations and drawing: mechanisms/wheeled_cart/equations.py.
+"""Wheeled cart: body with two driven rear wheels and a steered front wheel on level ground. Equations: equations.py.
 
 front=rigid     the front wheel does not slide sideways: five rolling constraints, state (q1..q7, w, sg)
-front=free      it slides sideways without force, state (q1..q7, v, om, sg): the plant for which the method of programmed constraints was published
+front=free      it slides sideways without force, state (q1..q7, v, om, sg): the plant for which the method of
+                programmed constraints was published
 front=viscous   it slides with the side force -c_lat slip, which approaches `rigid` like 1/c_lat
 
-Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all zero by default, as are the torque limits (0: none).
+Friction on wheel i is b q_i' + t_r tanh(q_i'/v_r), on the steering b_s q3'; all zero by default, as
+are the torque limits (0: none).
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from .equations import (
     slip_of,
     wheel_rates,
 )
-from .shared import CART_ROWS, START, cart_of, limited
+from .parameters import cart_of, limited
+from .variables import cart_rows
 
 TREADS = 8  # marks around a wheel, by which it is seen to roll
 
@@ -75,101 +78,15 @@ class WheeledCart(Mechanism):
         return bool(self.options["front"] == "viscous")
 
     def rows(self) -> tuple[Row, ...]:
-        speeds = (
-            [
-                Row(
-                    "w_start",
-                    "front.speed_start",
-                    "parameter",
-                    "speed of the front wheel at the start",
-                    "m/s",
-                    start=START["speed"],
-                )
-            ]
-            if self.rigid
-            else [
-                Row(
-                    "v_start",
-                    "rear.speed_start",
-                    "parameter",
-                    "forward speed of the rear axle at the start",
-                    "m/s",
-                    start=START["speed"],
-                ),
-                Row("om_start", "yaw_rate_start", "parameter", "yaw rate at the start", "rad/s"),
-            ]
-        )
-        w = "front.speed", "ground speed of the front wheel along its own plane", "m/s"
-        v, om = (
-            ("rear.speed", "forward speed of the rear axle's centre", "m/s"),
-            ("yaw_rate", "rate of the heading", "rad/s"),
-        )
-        lateral = [
-            Row(
-                "c_lat",
-                "front.lateral_damping",
-                "parameter",
-                "side force of the front wheel per sideways speed",
-                "N.s/m",
-                start=1000.0,
-                min=0.0,
-            )
-        ]
-        wheels, rates = (
-            ("wheel.front_angle", "wheel.left_angle", "wheel.right_angle"),
-            ("wheel.front_rate", "wheel.left_rate", "wheel.right_rate"),
-        )
-        return (
-            *CART_ROWS,
-            *(lateral if self.viscous else ()),
-            Row("b", "wheel.damping", "parameter", "viscous friction of a wheel", "N.m.s/rad", min=0.0),
-            Row("t_r", "wheel.rolling_resistance", "parameter", "rolling resistance of a wheel", "N.m", min=0.0),
-            Row("v_r", "wheel.rolling_rate", "parameter", "rate at which the rolling resistance reaches 76 percent", "rad/s", start=0.1, above=0.0),
-            Row("b_s", "steering.damping", "parameter", "viscous friction of the steering", "N.m.s/rad", min=0.0),
-            Row("M_max", "wheel.torque_limit", "parameter", "largest torque on a rear wheel; 0: no limit", "N.m", min=0.0),
-            Row("R_max", "steering.torque_limit", "parameter", "largest steering torque; 0: no limit", "N.m", min=0.0),
-            Row("x_start", "pose.x_start", "parameter", "position of M at the start, x", "m", start=START["x"]),
-            Row("y_start", "pose.y_start", "parameter", "position of M at the start, y", "m", start=START["y"]),
-            Row("heading_start", "pose.heading_start", "parameter", "heading at the start", "rad", start=START["heading"]),
-            Row("steering_start", "steering.angle_start", "parameter", "steering angle at the start", "rad", start=START["steering"]),
-            Row("wheels_start", tuple(f"{n}_start" for n in wheels), "parameter", "rolling angle of a wheel at the start", "rad", 3),
-            Row("sg_start", "steering.rate_start", "parameter", "rate of the steering angle at the start", "rad/s"),
-            *speeds,
-            Row("M1", "wheel.left_torque", "input", "torque on the rear left wheel", "N.m"),
-            Row("M2", "wheel.right_torque", "input", "torque on the rear right wheel", "N.m"),
-            Row("R3", "steering.torque", "input", "steering torque, on the fork from the body", "N.m"),
-            Row("q1", "pose.x", "state", "position of M, the body's mass centre, x", "m"),
-            Row("q2", "pose.y", "state", "position of M, y", "m"),
-            Row("q3", "steering.angle", "state", "angle of the front wheel against the body, to the left", "rad"),
-            Row("q4", "pose.heading", "state", "angle of the body's axis against the x axis", "rad"),
-            Row("rolled", wheels, "state", "rolling angle of a wheel, forward", "rad", 3),
-            *([Row("w", w[0], "state", *w[1:])] if self.rigid else [Row("v", v[0], "state", *v[1:]), Row("om", om[0], "state", *om[1:])]),
-            Row("sg", "steering.rate", "state", "rate of the steering angle", "rad/s"),
-            Row("work", "energy.input", "state", "work done by the three torques since the start", "J"),
-            Row("loss", "energy.dissipated", "state", "energy lost in friction since the start", "J"),
-            *([Row("v", v[0], "output", *v[1:]), Row("om", om[0], "output", *om[1:])] if self.rigid else [Row("w", w[0], "output", *w[1:])]),
-            Row("vx", "pose.velocity_x", "output", "velocity of M, x", "m/s"),
-            Row("vy", "pose.velocity_y", "output", "velocity of M, y", "m/s"),
-            Row("rolling", rates, "output", "rolling rate of a wheel, forward", "rad/s", 3),
-            Row("slip", "front.slip", "output", "sideways speed of the front wheel on the ground, to the left", "m/s"),
-            Row("residual", "rolling_residual", "output", "largest sliding speed in the rolling constraints that hold", "m/s"),
-            Row("ax", "pose.acceleration_x", "output", "acceleration of M, x", "m/s2"),
-            Row("ay", "pose.acceleration_y", "output", "acceleration of M, y", "m/s2"),
-            Row("dsg", "steering.acceleration", "output", "acceleration of the steering angle", "rad/s2"),
-            Row("f", "front.side_force", "output", "side force of the ground on the front wheel, to the left", "N"),
-            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
-            Row("potential", "energy.potential", "output", "potential energy: none, the ground is level", "J"),
-            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
-        )  # fmt: skip
+        return cart_rows(self.options["front"])
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)
         speeds = {"w": p.w_start} if self.rigid else {"v": p.v_start, "om": p.om_start}
-        x = self.table.x.pack(
-            q1=p.x_start, q2=p.y_start, q3=p.steering_start, q4=p.heading_start, rolled=p.wheels_start, sg=p.sg_start, work=0.0, loss=0.0, **speeds
-        )  # fmt: skip
+        pose = {"q1": p.x_start, "q2": p.y_start, "q3": p.steering_start, "q4": p.heading_start}
+        x = self.table.x.pack(**pose, **speeds, rolled=p.wheels_start, sg=p.sg_start, work=0.0, loss=0.0)
         return x, np.zeros(0)
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
@@ -194,10 +111,10 @@ class WheeledCart(Mechanism):
         forward, left = m.dv - k.l2 * m.om**2, m.v * m.om + k.l2 * m.dom  # of M, along and across the body
         kinetic = kinetic_energy(x.q4, m.dq, k)
         speeds = {"v": m.v, "om": m.om} if self.rigid else {"w": m.w}
-        return self.table.y.pack(
-            vx=m.dq[0], vy=m.dq[1], rolling=m.dq[4:], slip=m.slip, residual=residual, ax=forward * c - left * s, ay=forward * s + left * c,
-            dsg=m.rates[-1], f=m.f, kinetic=kinetic, potential=0.0, total=kinetic, **speeds,
-        )  # fmt: skip
+        accelerations = {"ax": forward * c - left * s, "ay": forward * s + left * c, "dsg": m.rates[-1]}
+        energies = {"kinetic": kinetic, "potential": 0.0, "total": kinetic}
+        speeds |= {"vx": m.dq[0], "vy": m.dq[1], "rolling": m.dq[4:], "slip": m.slip}
+        return self.table.y.pack(residual=residual, f=m.f, **speeds, **accelerations, **energies)
 
     def _motion(self, x: Any, u: Any, p: Any, k: Constants) -> _Motion:
         v, om = front_speeds(x.q3, x.w, k) if self.rigid else (x.v, x.om)
@@ -225,31 +142,20 @@ class WheeledCart(Mechanism):
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """Outline of the body with the axles, and the three wheels, from above."""
-        l1, l2, h = (value(f"geometry.{name}") for name in ("front", "rear", "half_track"))
-        return cart_strokes(
-            value("pose.x"),
-            value("pose.y"),
-            value("pose.heading"),
-            value("steering.angle"),
-            l1,
-            l2,
-            h,
-            value("wheel.radius"),
-        )
+        pose = [value(name) for name in ("pose.x", "pose.y", "pose.heading", "steering.angle")]
+        sizes = [value(name) for name in ("geometry.front", "geometry.rear", "geometry.half_track", "wheel.radius")]
+        return cart_strokes(*pose, *sizes)
 
     def drawing(self, value: Any) -> Drawing:
-        """The cart from above: wheels that are seen to roll, the forces of the ground on them, and what the motors do."""
+        """The cart from above: rolling wheels, the forces of the ground on them, and the motors' forces and moments."""
 
-        def of(role: Role) -> SimpleNamespace:
-            rows = [row for row in self.rows() if row.role == role]
+        def values_of(role: Role) -> SimpleNamespace:
+            found = {row.symbol: (row.size, [value(n) for n in row.names()]) for row in self.rows() if row.role == role}
             return SimpleNamespace(
-                **{
-                    row.symbol: np.array([value(n) for n in row.names()]) if row.size else value(row.names()[0])
-                    for row in rows
-                }
+                **{s: np.array(numbers) if size else numbers[0] for s, (size, numbers) in found.items()}
             )
 
-        x, u, p = of("state"), of("input"), of("parameter")
+        x, u, p = values_of("state"), values_of("input"), values_of("parameter")
         k = constants_of(cart_of(p))
         m = self._motion(x, u, p, k)
         body, fork = _axes(x.q4), _axes(x.q3 + x.q4)  # columns: forward, to the left
@@ -265,16 +171,13 @@ class WheeledCart(Mechanism):
             "rear axle": ((left + right) / 2, body @ [0.0, S]),
         }
         arrows = [Arrow(name, "reaction", *where) for name, where in held.items()]
-        for name, wheel, side, torque in (
-            ("wheel.left_torque", left, 1.0, u.M1),
-            ("wheel.right_torque", right, -1.0, u.M2),
-        ):
+        motors = (("wheel.left_torque", left, 1.0, u.M1), ("wheel.right_torque", right, -1.0, u.M2))
+        for name, wheel, side, torque in motors:
             drive = limited(torque, p.M_max) / k.r
             arrows.append(Arrow(name, "force", wheel + body @ [0.0, side * 0.5 * k.r], body @ [drive, 0.0]))
-        return Drawing(
-            arrows=arrows, traced=[M], moments=[Moment("steering.torque", front, limited(u.R3, p.R_max))],
-            outlines=[np.array([front, left, right, front]), *(line for wheel in wheels for line in _wheel(*wheel, k.r))],
-        )  # fmt: skip
+        outlines = [np.array([front, left, right, front]), *(line for w in wheels for line in _wheel(*w, k.r))]
+        steering = Moment("steering.torque", front, limited(u.R3, p.R_max))
+        return Drawing(arrows=arrows, traced=[M], moments=[steering], outlines=outlines)
 
 
 def _axes(angle: float) -> np.ndarray:

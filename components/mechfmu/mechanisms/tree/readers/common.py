@@ -1,8 +1,8 @@
-"""What the readers of robot descriptions share: files of limited size, numbers, names, frames, and the order of the tree.
+"""Common parts of the readers of robot descriptions: files of limited size, numbers, names, frames, order of the tree.
 
-A description comes from somebody else, so nothing in it is trusted. Whatever is wrong with it becomes a Fault with the line of the element,
-and leaves a reader as a UserError "file:line: message". The readers are imported when they are needed, because an FMU that was made from a
-description needs neither them nor their libraries.
+A description comes from somebody else, so nothing in it is trusted. Whatever is wrong with it becomes a Fault with the
+line of the element, and leaves a reader as a UserError "file:line: message". The readers are imported when they are
+needed, because an FMU that was made from a description needs neither them nor their libraries.
 """
 
 from __future__ import annotations
@@ -38,32 +38,12 @@ class Fault(TreeError):
         self.line = line
 
 
-def read_tree(path: str | Path, base: str = "fixed") -> BodyTree:
-    """The tree of a .urdf or .toml file. base: whether the root link of a URDF is held or floats; a TOML file says that by its joints."""
-    suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
-        if base != "fixed":
-            raise UserError(
-                f"{path}: base={base} is for URDF files; in a TOML file, a joint of kind free without a parent lets a body float"
-            )
-        from .toml_file import read_toml
-
-        return read_toml(Path(path))
-    if suffix in (".urdf", ".xml"):
-        from .urdf import read_urdf
-
-        return read_urdf(Path(path), base)
-    if suffix == ".xacro":
-        raise UserError(f"{path}: a xacro file must be expanded first: xacro {Path(path).name} > robot.urdf")
-    raise UserError(f"{path}: a robot description must end in .urdf or .toml")
-
-
-# --- files and messages ---------------------------------------------------------------------------------------------------
+# --- files and messages -----------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def told_to_user(where: str) -> Iterator[None]:
-    """Makes a ModelError the user's: file, line, message, and no traceback behind it."""
+def as_user_error(where: str) -> Iterator[None]:
+    """Raise a TreeError as a UserError with file, line and message, without a traceback behind it."""
     try:
         yield
     except TreeError as error:
@@ -72,7 +52,10 @@ def told_to_user(where: str) -> Iterator[None]:
 
 
 def contents(source: Source, is_text: bool, limit: int) -> tuple[str, bytes]:
-    """What to call the source in messages, and its bytes. Only plain files are opened: a pipe or a device could be endless."""
+    """Return the name of the source for messages, and its bytes.
+
+    Only plain files are opened: a pipe or a device could be endless.
+    """
     if isinstance(source, bytes) or is_text:
         where, data = "description", source if isinstance(source, bytes) else str(source).encode(errors="replace")
     else:
@@ -91,8 +74,8 @@ def contents(source: Source, is_text: bool, limit: int) -> tuple[str, bytes]:
     return where, data
 
 
-def shown(thing: object) -> str:
-    """Something from the file as it may stand in a message: one line, short, printable."""
+def printable(thing: object) -> str:
+    """Text from the file for a message: one line, short, printable."""
     if isinstance(thing, int) and thing.bit_length() > 100:
         return "a very large number"
     text = str(thing)
@@ -101,14 +84,14 @@ def shown(thing: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# --- numbers --------------------------------------------------------------------------------------------------------------
+# --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def number(text: str, what: str, line: int, largest: float = MAX_NUMBER) -> float:
     """A decimal number and nothing else: float() would also take nan, inf, 1_000 and foreign digits."""
     if len(text) > 100 or not _NUMBER.fullmatch(text):
-        raise Fault(f"{what}: {shown(text) or 'nothing'} is not a number", line)
-    return within(float(text), what, line, largest)
+        raise Fault(f"{what}: {printable(text) or 'nothing'} is not a number", line)
+    return in_range(float(text), what, line, largest)
 
 
 def numbers(text: str, count: int, what: str, line: int) -> tuple[float, ...]:
@@ -118,13 +101,13 @@ def numbers(text: str, count: int, what: str, line: int) -> tuple[float, ...]:
     return tuple(number(word, what, line) for word in words)
 
 
-def within(value: float, what: str, line: int, largest: float = MAX_NUMBER) -> float:
-    if not abs(value) <= largest:  # also refuses nan
+def in_range(value: float, what: str, line: int, largest: float = MAX_NUMBER) -> float:
+    if not abs(value) <= largest:  # also excludes nan
         raise Fault(f"{what}: {value:g} is {'not finite' if not np.isfinite(value) else 'too large'}", line)
     return value
 
 
-# --- frames ---------------------------------------------------------------------------------------------------------------
+# --- frames -----------------------------------------------------------------------------------------------------------
 
 
 def from_rpy(rpy: Sequence[float]) -> np.ndarray:
@@ -142,7 +125,10 @@ def from_rpy(rpy: Sequence[float]) -> np.ndarray:
 
 
 def tidy(R: np.ndarray) -> np.ndarray:
-    """Right angles exactly: cos(pi/2) is 6e-17 in floating point, and such entries would cost operations in every evaluation."""
+    """Make right angles exact.
+
+    cos(pi/2) is 6e-17 in floating point, and such entries would cost operations in every evaluation.
+    """
     rounded = np.round(R)
     return np.where(np.abs(R - rounded) < 1e-15, rounded, R) + 0.0
 
@@ -152,7 +138,7 @@ def flat(a: np.ndarray) -> tuple[float, ...]:
 
 
 def turned_inertia(R: np.ndarray, inertia: tuple[float, ...]) -> tuple[float, ...]:
-    """xx, yy, zz, xy, xz, yz in the axes into which R leads; the very same numbers when it leads nowhere."""
+    """xx, yy, zz, xy, xz, yz in the axes to which R leads; the very same numbers when R is the identity."""
     if np.array_equal(R, np.eye(3)):
         return inertia
     xx, yy, zz, xy, xz, yz = inertia
@@ -186,7 +172,7 @@ def reseated_shape(shape: BodyShape, seat: Placed) -> BodyShape:
     )
 
 
-# --- the tree -------------------------------------------------------------------------------------------------------------
+# --- the tree ---------------------------------------------------------------------------------------------------------
 
 Bodies = Sequence[tuple[Body, int]]  # each with its line
 Joints = Sequence[tuple[Joint, int]]
@@ -196,7 +182,7 @@ def check_name(name: str, what: str, line: int) -> str:
     if not name:
         raise Fault(f"{what}: needs a name", line)
     if len(name) > MAX_NAME:
-        raise Fault(f"{what} {shown(name)}: its name is longer than {MAX_NAME} characters", line)
+        raise Fault(f"{what} {printable(name)}: its name is longer than {MAX_NAME} characters", line)
     return name
 
 
@@ -206,35 +192,28 @@ def check_count(count: int, word: str) -> None:
 
 
 def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
-    """Names once, known bodies, and at most one joint that carries a body. `word`: what the file calls a body."""
-    for what, found in (
-        (word, [(b.name, line) for b, line in bodies]),
-        ("joint", [(j.name, line) for j, line in joints]),
-    ):
+    """Check that names are unique, bodies exist and no body has two joints. `word`: what the file calls a body."""
+    named: dict[str, list[tuple[str, int]]] = {word: [(b.name, line) for b, line in bodies]}
+    named["joint"] = [(j.name, line) for j, line in joints]
+    for what, found in named.items():
         lines: dict[str, int] = {}
         for name, line in found:
             if name in lines:
-                raise Fault(f"{what} {shown(name)}: there is another one of this name in line {lines[name]}", line)
+                raise Fault(f"{what} {printable(name)}: there is another one of this name in line {lines[name]}", line)
             lines[name] = line
     known = {b.name for b, _ in bodies}
     carriers: dict[str, Joint] = {}
     for joint, line in joints:
+        what = f"joint {printable(joint.name)}"
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known and (name or role == "child"):
-                raise Fault(
-                    f"joint {shown(joint.name)}: its {role} {shown(name)} does not exist{did_you_mean(name, map(shown, known))}",
-                    line,
-                )
+                hint = did_you_mean(name, map(printable, known))
+                raise Fault(f"{what}: its {role} {printable(name)} does not exist{hint}", line)
         if joint.parent == joint.child:
-            raise Fault(
-                f"joint {shown(joint.name)}: its parent and its child are the same {word} {shown(joint.child)}", line
-            )
+            raise Fault(f"{what}: its parent and its child are the same {word} {printable(joint.child)}", line)
         if joint.child in carriers:
-            other = carriers[joint.child].name
-            raise Fault(
-                f"joint {shown(joint.name)}: {word} {shown(joint.child)} has two parents, joint {shown(other)} carries it already",
-                line,
-            )
+            other, child = printable(carriers[joint.child].name), printable(joint.child)
+            raise Fault(f"{what}: {word} {child} has two parents, joint {other} carries it already", line)
         carriers[joint.child] = joint
 
 
@@ -243,7 +222,8 @@ def arranged(
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
-    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none of the bodies is one of the base.
+    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none
+    of the bodies is one of the base.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -254,7 +234,7 @@ def arranged(
         joint = waiting.pop()
         ordered_joints.append(joint)
         waiting.extend(reversed(on[joint.child]))
-    _refuse_loops(bodies, joints, {j.child for j in ordered_joints}, word)
+    _check_loops(bodies, joints, {j.child for j in ordered_joints}, word)
 
     body_names = legal_names(b.name for b, _ in bodies)
     joint_names = legal_names(j.name for j, _ in joints)
@@ -290,8 +270,8 @@ def arranged(
     return tree
 
 
-def _refuse_loops(bodies: Bodies, joints: Joints, reached: set[str], word: str) -> None:
-    """Every body has one carrier here, so what does not hang on the base hangs on itself."""
+def _check_loops(bodies: Bodies, joints: Joints, reached: set[str], word: str) -> None:
+    """Check that all bodies are reached from the base. Each has one joint, so a body that is not is part of a loop."""
     carriers = {j.child: (j, line) for j, line in joints}
     for body, _ in bodies:
         if body.name not in reached:
@@ -302,12 +282,15 @@ def _refuse_loops(bodies: Bodies, joints: Joints, reached: set[str], word: str) 
                 name = carriers[name][0].parent
             joint, line = carriers[body.name]
             loop = [*path[path.index(name) if name in path else 0 :], name]
-            text = " -> ".join(shown(n) for n in loop[:6]) + (" -> ..." if len(loop) > 6 else "")
-            raise Fault(f"joint {shown(joint.name)}: {word} {shown(body.name)} hangs on a loop: {text}", line)
+            text = " -> ".join(printable(n) for n in loop[:6]) + (" -> ..." if len(loop) > 6 else "")
+            raise Fault(f"joint {printable(joint.name)}: {word} {printable(body.name)} hangs on a loop: {text}", line)
 
 
 def legal_name(name: str) -> str:
-    """A name as the variables of an FMU may carry it: other characters than letters, digits and _ become _, a leading digit gets one before it."""
+    """A name that variables of an FMU may have.
+
+    Characters other than letters, digits and _ become _; a leading digit gets one before it.
+    """
     if _NAME.fullmatch(name):
         return name
     name = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -315,7 +298,7 @@ def legal_name(name: str) -> str:
 
 
 def legal_names(names: Iterable[str]) -> dict[str, str]:
-    """Old name to legal name. Legal names stay; one that had to change gets a number when it would meet another."""
+    """Old name to legal name. Legal names stay; one that had to change gets a number if it would equal another."""
     names = list(names)
     found = {n: n for n in names if _NAME.fullmatch(n)}
     taken = set(found)

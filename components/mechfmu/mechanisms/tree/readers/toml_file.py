@@ -1,7 +1,8 @@
-"""Reads our own description of a tree, a TOML file; docs/tree_format.md is its definition.
+"""Reader of the TOML description of a tree; docs/tree_format.md defines the format.
 
-The TOML parser of Python knows no line numbers once a file is read, so the lines of tables and keys are found in the text, from which strings
-and comments have been blanked out. This text also shows what would make the parser slow or overrun its stack: deep nesting and endless dotted keys.
+The TOML parser of Python gives no line numbers once a file is read, so the lines of tables and keys are found in the
+text, from which strings and comments have been blanked out. This text also shows what would make the parser slow or
+overrun its stack: deep nesting and endless dotted keys.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +29,17 @@ from .common import (
     Placed,
     Source,
     arranged,
+    as_user_error,
     check_connections,
     check_count,
     check_name,
     contents,
     flat,
     from_rpy,
+    in_range,
     legal_name,
-    shown,
+    printable,
     tidy,
-    told_to_user,
-    within,
 )
 
 MAX_BYTES = 1_000_000
@@ -65,14 +67,14 @@ def read_toml(path_or_text: Source) -> BodyTree:
     """The tree of a TOML file (or of a text of several lines)."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
-    with told_to_user(where):
+    with as_user_error(where):
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise Fault("is not UTF-8 text", data.count(b"\n", 0, error.start) + 1) from None
         given = _parsed(text)
-        lines = Lines(text, given)
-        _refuse_unknown(given, TOP_KEYS, "the file", lambda key: lines.of_key("", 0, key))
+        lines = LineNumbers(text, given)
+        _check_keys(given, TOP_KEYS, "the file", lambda key: lines.of_key("", 0, key))
         default = Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "tree"
         return _tree(given, legal_name(default)[:100], lines)
 
@@ -91,11 +93,11 @@ def _parsed(text: str) -> dict[str, Any]:
             raise Fault("a key has too many parts", line)
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also what int() says about a number of 5000 digits
+    except (ValueError, RecursionError) as error:  # also from int(), for a number of 5000 digits
         message = str(error)
         place = re.search(r" ?\(at (?:line (\d+), column \d+|end of document)\)", message)
         line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 0
-        raise Fault(f"is not valid TOML: {shown(message[: place.start()] if place else message)}", line) from None
+        raise Fault(f"is not valid TOML: {printable(message[: place.start()] if place else message)}", line) from None
 
 
 def _blanked(text: str) -> str:
@@ -103,8 +105,8 @@ def _blanked(text: str) -> str:
     return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", "s" if found[0][0] != "#" else " ", found[0]), text)
 
 
-class Lines:
-    """Where the tables and keys of a file stand."""
+class LineNumbers:
+    """The lines of the tables and keys of a file."""
 
     def __init__(self, text: str, given: dict[str, Any]):
         self.tables: dict[str, list[int]] = {"": [0]}
@@ -118,7 +120,7 @@ class Lines:
                 index = len(self.tables[kind]) - 1
             elif key := _KEY.match(line):
                 self.keys.setdefault((kind, index, key[1]), number)
-        for kind in ("body", "joint"):  # written in a way that this class does not see through
+        for kind in ("body", "joint"):  # written in a way that this class does not understand
             if not isinstance(given.get(kind), list) or len(given[kind]) != len(self.tables.get(kind, [])):
                 self.tables[kind] = []
 
@@ -132,10 +134,10 @@ class Lines:
         return self.of_table(kind, index) if kind else self.of_table(key, 0)
 
 
-class Table:
-    """One [[body]] or [[joint]] and how to speak about it."""
+class TomlTable:
+    """One [[body]] or [[joint]]: its checked values, and messages about it."""
 
-    def __init__(self, kind: str, index: int, given: Any, lines: Lines, keys: tuple[str, ...]):
+    def __init__(self, kind: str, index: int, given: Any, lines: LineNumbers, keys: tuple[str, ...]):
         self.kind, self.index, self.lines = kind, index, lines
         self.line = lines.of_table(kind, index)
         self.what = f"{kind} {index + 1}"
@@ -144,12 +146,10 @@ class Table:
         self.given = given
         name = check_name(self.text("name"), self.what, self.line_of("name"))
         if legal_name(name) != name:
-            raise Fault(
-                f"{kind} {shown(name)}: a name is made of letters, digits and _ and does not begin with a digit",
-                self.line_of("name"),
-            )
-        self.name, self.what = name, f"{kind} {shown(name)}"
-        _refuse_unknown(given, keys, self.what, self.line_of)
+            rule = "a name is made of letters, digits and _ and does not begin with a digit"
+            raise Fault(f"{kind} {printable(name)}: {rule}", self.line_of("name"))
+        self.name, self.what = name, f"{kind} {printable(name)}"
+        _check_keys(given, keys, self.what, self.line_of)
 
     def line_of(self, key: str) -> int:
         return self.lines.of_key(self.kind, self.index, key)
@@ -178,7 +178,7 @@ class Table:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.fault(key, f"{what} must be a number")
         try:
-            return within(float(value), f"{self.what}: {what}", self.line_of(key))
+            return in_range(float(value), f"{self.what}: {what}", self.line_of(key))
         except OverflowError:
             raise self.fault(key, f"{what} is too large") from None
 
@@ -191,20 +191,19 @@ class Table:
         given = self.given["inertia"]
         if not isinstance(given, dict):
             return self._vector("inertia", given, "inertia", 6)
-        _refuse_unknown(given, INERTIA, f"{self.what}: inertia", lambda _: self.line_of("inertia"))
+        _check_keys(given, INERTIA, f"{self.what}: inertia", lambda _: self.line_of("inertia"))
         for key in INERTIA[:3]:
             if key not in given:
                 raise self.fault("inertia", f"inertia needs {key}")
         return tuple(self._number("inertia", given.get(key, 0.0), f"inertia {key}") for key in INERTIA)
 
     def rotation(self, key: str) -> np.ndarray:
-        """A rotation matrix; numbers that were rounded when they were written are made a rotation again, anything worse is refused."""
+        """A rotation matrix. Rounded numbers are made a rotation again; anything worse is an error."""
         given = self.given.get(key, {"rpy": [0, 0, 0]})
         if not isinstance(given, dict) or len(given) != 1:
-            raise self.fault(
-                key, f"{key} must be one of {{ rpy = [...] }}, {{ quaternion = [...] }}, {{ matrix = [...] }}"
-            )
-        _refuse_unknown(given, ROTATIONS, f"{self.what}: {key}", lambda _: self.line_of(key))
+            forms = ", ".join(f"{{ {form} = [...] }}" for form in ROTATIONS)
+            raise self.fault(key, f"{key} must be one of {forms}")
+        _check_keys(given, ROTATIONS, f"{self.what}: {key}", lambda _: self.line_of(key))
         ((form, value),) = given.items()
         if form == "rpy":
             return from_rpy(self._vector(key, value, f"{key} rpy", 3))
@@ -218,16 +217,16 @@ class Table:
             raise self.fault(key, f"{key} matrix must be a list of 3 rows")
         R = np.array([self._vector(key, row, f"{key} matrix: each row", 3) for row in value])
         if not np.max(np.abs(R @ R.T - np.eye(3))) < 1e-6 or not np.linalg.det(R) > 0:
-            raise self.fault(key, f"{key}: the matrix is no rotation")
+            raise self.fault(key, f"{key}: the matrix is not a rotation")
         U, _, V = np.linalg.svd(R)
         return tidy(R if np.max(np.abs(R @ R.T - np.eye(3))) < 1e-14 else U @ V)
 
 
-def _tree(given: dict[str, Any], default: str, lines: Lines) -> BodyTree:
+def _tree(given: dict[str, Any], default: str, lines: LineNumbers) -> BodyTree:
     name = given.get("name", default)
     if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
         raise Fault(
-            f"name {shown(name)}: must be a text of letters, digits and _ that does not begin with a digit",
+            f"name {printable(name)}: must be a text of letters, digits and _ that does not begin with a digit",
             lines.of_key("", 0, "name"),
         )
     for kind in ("body", "joint"):
@@ -236,31 +235,30 @@ def _tree(given: dict[str, Any], default: str, lines: Lines) -> BodyTree:
         check_count(len(given.get(kind, [])), kind)
         if not given.get(kind):
             raise Fault(f"has no [[{kind}]]")
-    bodies = [_body(Table("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]
-    found = [_joint(Table("joint", i, j, lines, JOINT_KEYS)) for i, j in enumerate(given["joint"])]
+    bodies = [_body(TomlTable("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]
+    found = [_joint(TomlTable("joint", i, j, lines, JOINT_KEYS)) for i, j in enumerate(given["joint"])]
     joints = [(joint, line) for joint, line, _ in found]
     check_connections(bodies, joints, "body")
     carried = {j.child for j, _ in joints}
     for body, line in bodies:
         if body.name not in carried:
-            raise Fault(f"body {shown(body.name)}: no joint carries it", line)
+            raise Fault(f"body {printable(body.name)}: no joint carries it", line)
     return arranged(name, bodies, joints, {joint.child: seat for joint, _, seat in found if seat is not None}, "body")
 
 
-def _body(table: Table) -> tuple[Body, int]:
+def _body(table: TomlTable) -> tuple[Body, int]:
     mass, com = table.number("mass"), table.vector("com", (0.0, 0.0, 0.0))
     if "inertia" not in table.given and mass > 0:
         raise Fault(f"{table.what}: has a mass and no inertia; that of a point is [0, 0, 0, 0, 0, 0]", table.line)
     return Body(table.name, mass, com, table.inertia() if "inertia" in table.given else (0.0,) * 6), table.line
 
 
-def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
+def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
     """The joint, its line, and the frame of the body in the joint's moving frame, where it is another one."""
     kind = table.text("kind")
     if kind not in MOTIONS:
-        raise table.fault(
-            "kind", f"unknown kind {shown(kind)}{did_you_mean(kind, MOTIONS)} (known: {', '.join(MOTIONS)})"
-        )
+        hint = f"{did_you_mean(kind, MOTIONS)} (known: {', '.join(MOTIONS)})"
+        raise table.fault("kind", f"unknown kind {printable(kind)}{hint}")
     has_axis = any(axis is None for _, axis in MOTIONS[kind])
     joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
     for keys, allowed in ((("axis",), has_axis), (PASSIVE_KEYS, joint.rates > 0), (LIMIT_KEYS, joint.rates == 1)):
@@ -271,25 +269,20 @@ def _joint(table: Table) -> tuple[Joint, int, Placed | None]:
     length = np.linalg.norm(axis)
     if not length > 1e-9:
         raise table.fault("axis", "its axis is zero")
-    joint = Joint(
-        joint.name, kind, joint.child, joint.parent, table.vector("position", (0.0, 0.0, 0.0)), flat(table.rotation("rotation")), flat(axis / length),
-        table.number("stiffness"), table.number("rest"), table.number("damping"), table.number("friction"), table.number("friction_speed", 0.1),
-        table.optional("lower"), table.optional("upper"), table.optional("effort"),
-    )  # fmt: skip
+    position, rotation = table.vector("position", (0.0, 0.0, 0.0)), flat(table.rotation("rotation"))
+    passive: Any = {key: table.number(key, getattr(joint, key)) for key in PASSIVE_KEYS}
+    limits: Any = {key: table.optional(key) for key in LIMIT_KEYS}
+    joint = replace(joint, position=position, rotation=rotation, axis=flat(axis / length), **passive, **limits)
     if joint.effort is not None and joint.effort < 0:
         raise table.fault("effort", f"effort {joint.effort:g} is negative")
     if "child_position" in table.given or "child_rotation" in table.given:
-        return (
-            joint,
-            table.line,
-            (table.rotation("child_rotation"), np.array(table.vector("child_position", (0.0, 0.0, 0.0)))),
-        )
+        origin = np.array(table.vector("child_position", (0.0, 0.0, 0.0)))
+        return joint, table.line, (table.rotation("child_rotation"), origin)
     return joint, table.line, None
 
 
-def _refuse_unknown(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:
+def _check_keys(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:
     for key in given:
         if key not in known:
-            raise Fault(
-                f"{what}: unknown key {shown(key)}{did_you_mean(key, known)} (known: {', '.join(known)})", line_of(key)
-            )
+            hint = f"{did_you_mean(key, known)} (known: {', '.join(known)})"
+            raise Fault(f"{what}: unknown key {printable(key)}{hint}", line_of(key))

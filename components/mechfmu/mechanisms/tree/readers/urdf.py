@@ -1,20 +1,25 @@
-"""Reads URDF, the robot descriptions of ROS.
+"""Reader of URDF, the robot descriptions of ROS.
 
 What is read:
 
-    <link>      name; <inertial> with <origin>, <mass>, <inertia> (turned into the link's axes). A link without <inertial> has no mass.
-    <joint>     name, type; <parent>, <child>, <origin>, <axis> (made a unit vector; x when it is missing, as URDF says), <dynamics> damping and
-                friction, <limit> lower, upper (when one is missing it is 0; when both are missing there is no limit) and effort (0: not given).
+    <link>      name; <inertial> with <origin>, <mass>, <inertia> (turned into the link's axes). A link without
+                <inertial> has no mass.
+    <joint>     name, type; <parent>, <child>, <origin>, <axis> (made a unit vector; x if it is missing, as in URDF's
+                definition), <dynamics> damping and friction, <limit> lower, upper (if one is missing it is 0; if both
+                are missing there is no limit) and effort (0: not given).
 
-    revolute, continuous, prismatic, fixed      the kinds of multibody/tree.py; a continuous joint is a revolute one without limits
-    floating                                    kind free
-    planar                                      moves in the plane orthogonal to <axis>. Our planar joint moves along x, y and about z, so the joint's
-                                                frame is turned by the smallest rotation that takes z to the axis (for -z: half a turn about x)
+    revolute, continuous, prismatic, fixed    the kinds of multibody/tree.py; continuous is revolute without limits
+    floating                                  kind free
+    planar                                    moves in the plane orthogonal to <axis>. A planar joint of
+                                              multibody/tree.py moves along x, y and about z, so the joint's frame is
+                                              turned by the smallest rotation that takes z to the axis (for -z: half a
+                                              turn about x)
 
-<mimic> couples two joints, which a tree cannot: refused. Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there)
-are kept to be drawn; meshes are not, because they are in other files. Everything else (transmission, gazebo, ...) is no business of dynamics and
-ignored, whatever it contains, and so is a shape with a mistake. The root link is the base: held (base="fixed": its inertia does not matter and is
-dropped) or carried by a free joint called "base". Names that an FMU's variables could not carry are changed, see reading.legal_names.
+<mimic> couples two joints, which a tree cannot express: an error. Boxes, cylinders and spheres of <visual> (of
+<collision>, for a link that has none there) are kept for the drawing; meshes are not, because they are in other files.
+Everything else (transmission, gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and so is a
+shape with a mistake. The root link is the base: fixed (base="fixed": its inertia does not matter and is dropped) or
+carried by a free joint called "base". Names that variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
 """
@@ -37,6 +42,7 @@ from .common import (
     Placed,
     Source,
     arranged,
+    as_user_error,
     check_connections,
     check_count,
     check_name,
@@ -45,9 +51,8 @@ from .common import (
     from_rpy,
     number,
     numbers,
-    shown,
+    printable,
     tidy,
-    told_to_user,
     turned_inertia,
 )
 
@@ -60,17 +65,32 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
+PARSER_OPTIONS = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "attribute_defaults": False,
+    "no_network": True,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": True,
+    "remove_pis": True,
+    "collect_ids": False,
+}
 
 Element = Any  # lxml comes without types
 
 
 def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
-    """The tree of a URDF file (or of a text that begins with "<"). base: "fixed", the root link is held, or "free", it floats."""
+    """The tree of a URDF file (or of a text that begins with "<").
+
+    base: "fixed", the root link is held, or "free", it floats.
+    """
     if base not in ("fixed", "free"):
-        raise UserError(f"base={shown(base)}: must be fixed or free")
+        raise UserError(f"base={printable(base)}: must be fixed or free")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
     where, data = contents(path_or_text, is_text, MAX_BYTES)
-    with told_to_user(where):
+    with as_user_error(where):
         robot = _parsed(data, "utf-8" if is_text else None)
         name = robot.get("name") or (
             Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
@@ -79,25 +99,22 @@ def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is refused before anything it might declare can act."""
+    """The root element; a document type is rejected before anything it declares can act."""
     at = data.find(b"<!DOCTYPE")
     if at >= 0:
         raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
-    parser = etree.XMLParser(
-        encoding=encoding, resolve_entities=False, load_dtd=False, dtd_validation=False, attribute_defaults=False, no_network=True, huge_tree=False,
-        recover=False, remove_comments=True, remove_pis=True, collect_ids=False,
-    )  # fmt: skip
+    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         text = re.sub(r", line \d+, column \d+.*$", "", error.msg or "", flags=re.DOTALL)
-        raise Fault(f"is not valid XML: {shown(text) or 'it is broken'}", error.lineno or 0) from None
-    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the first look
+        raise Fault(f"is not valid XML: {printable(text) or 'it is broken'}", error.lineno or 0) from None
+    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the search above
         raise Fault("a DOCTYPE is not allowed in a robot description", 1)
     for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
         raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
     if _tag(root) != "robot":
-        raise Fault(f"is not a URDF file: its root element is <{shown(_tag(root))}>, not <robot>", root.sourceline)
+        raise Fault(f"is not a URDF file: its root element is <{printable(_tag(root))}>, not <robot>", root.sourceline)
     return root
 
 
@@ -117,27 +134,21 @@ def _tree(robot: Element, name: str, base: str) -> BodyTree:
     if not roots:
         raise Fault("has no root link: its joints form a loop", joints[0][1])
     if len(roots) > 1:
-        names = ", ".join(shown(b.name) for b, _ in roots[:5]) + (", ..." if len(roots) > 5 else "")
-        raise Fault(
-            f"link {shown(roots[1][0].name)}: is a second root link ({names}); all but one must be the child of a joint",
-            roots[1][1],
-        )
+        names = ", ".join(printable(b.name) for b, _ in roots[:5]) + (", ..." if len(roots) > 5 else "")
+        second, line = printable(roots[1][0].name), roots[1][1]
+        raise Fault(f"link {second}: is a second root link ({names}); all but one must be the child of a joint", line)
     ((root, line),) = roots
+    what = f"link {printable(root.name)}"
     shapes = [shape for e in elements["link"] for shape in _shapes(e)]
     if base == "free":
         if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
-            raise Fault(
-                f"link {shown(root.name)}: the root link cannot float: neither it nor a link fixed to it has mass", line
-            )
+            raise Fault(f"{what}: the root link cannot float: neither it nor a link fixed to it has mass", line)
         taken = {j.name for j, _ in joints}
         own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
         if len(links) == 1:
-            raise Fault(
-                f"link {shown(root.name)}: is the only link and the base, so nothing can move; base=free lets it float",
-                line,
-            )
+            raise Fault(f"{what}: is the only link and the base, so nothing can move; base=free lets it float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
     return arranged(name, links, joints, seats, "link", shapes)
@@ -161,7 +172,7 @@ def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
 def _link(element: Element) -> tuple[Body, int]:
     line = element.sourceline
     name = check_name(element.get("name", ""), "link", line)
-    what = f"link {shown(name)}"
+    what = f"link {printable(name)}"
     inertial = _one(element, "inertial", what)
     if inertial is None:
         return Body(name), line
@@ -184,19 +195,19 @@ def _shapes(link: Element) -> list[BodyShape]:
             break
         try:
             R, position = _origin(element, "")
-            for solid in (
-                e for geometry in _all(element, "geometry") for e in geometry.iterchildren() if e.prefix is None
-            ):
+            children = [e for geometry in _all(element, "geometry") for e in geometry.iterchildren()]
+            for solid in (e for e in children if e.prefix is None):
                 size = _size(solid)
+                kind: Any = _tag(solid)
                 if size and min(size) > 0:
-                    found.append(BodyShape(str(link.get("name")), _tag(solid), size, flat(position), flat(R)))  # type: ignore[arg-type]
+                    found.append(BodyShape(str(link.get("name")), kind, size, flat(position), flat(R)))
         except Fault:
             continue
     return found
 
 
 def _size(solid: Element) -> tuple[float, ...]:
-    """As Shape has it; empty for anything but the three kinds."""
+    """The size as in BodyShape; empty for anything but the three kinds."""
     if _tag(solid) == "box":
         return numbers(_attribute(solid, "size", ""), 3, "", solid.sourceline)
     keys = {"cylinder": ("radius", "length"), "sphere": ("radius",)}.get(_tag(solid), ())
@@ -204,20 +215,19 @@ def _size(solid: Element) -> tuple[float, ...]:
 
 
 def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
-    """The joint, its line, and how the child's own frame stands in the joint's moving frame, where it is another one."""
+    """The joint, its line, and the child's own frame in the joint's moving frame, where it is another one."""
     line = element.sourceline
     name = check_name(element.get("name", ""), "joint", line)
-    what = f"joint {shown(name)}"
+    what = f"joint {printable(name)}"
     kind = _attribute(element, "type", what)
     if kind not in KINDS:
-        raise Fault(f"{what}: unknown type {shown(kind)}{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})", line)
+        hint = f"{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})"
+        raise Fault(f"{what}: unknown type {printable(kind)}{hint}", line)
     mimic = _one(element, "mimic", what)
     if mimic is not None:
-        other = shown(mimic.get("joint", "?"))
-        raise Fault(
-            f"{what}: mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own",
-            mimic.sourceline,
-        )
+        other = printable(mimic.get("joint", "?"))
+        text = f"mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own"
+        raise Fault(f"{what}: {text}", mimic.sourceline)
     parent, child = (_attribute(_one(element, role, what, needed=True), "link", what) for role in ("parent", "child"))
     if not parent or not child:
         raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
@@ -271,7 +281,7 @@ def _axis(element: Element, what: str) -> np.ndarray:
 
 
 def _z_to(axis: np.ndarray) -> np.ndarray:
-    """The smallest rotation that takes z to the axis: half turns about z and about the middle between z and the axis."""
+    """The smallest rotation from z to the axis: half turns about z and about the middle between z and the axis."""
     middle = axis + np.array([0.0, 0.0, 1.0])
     length = np.linalg.norm(middle)
     if not length > 1e-9:
@@ -291,7 +301,7 @@ def _origin(element: Element, what: str) -> Placed:
 
 
 def _tag(element: Element) -> str:
-    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is no <joint>."""
+    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is not a <joint>."""
     return str(etree.QName(element).localname if element.prefix is None else element.tag)
 
 

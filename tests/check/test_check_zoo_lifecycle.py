@@ -1,4 +1,4 @@
-"""The rules about loading, logging, states and values (D1-D4) catch what breaks them, and no other rule does."""
+"""Rules D1-D4 (loading, logging, states, values): each catches its defects, and no other rule does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.check_helpers import caught, check_defect, told
+from helpers.check_helpers import caught, check_defect, findings_text
 from helpers.check_zoo import DEFECTS, Defect
 
 
@@ -20,4 +20,4 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_a_defect_is_caught_by_its_rule_alone(defect: Defect, folder: Path) -> None:
     report = check_defect(folder, defect)
-    assert caught(report) == {defect.rule}, told(report)
+    assert caught(report) == {defect.rule}, findings_text(report)

@@ -1,4 +1,4 @@
-"""What the static rules look at."""
+"""The input of the static rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..description import Description
 
 
 @dataclass(frozen=True)
-class Package:
+class UnpackedFmu:
     """An unpacked FMU and its model description."""
 
     file: Path

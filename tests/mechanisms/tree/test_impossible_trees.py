@@ -66,7 +66,7 @@ SINGULAR = {
 
 
 @pytest.mark.parametrize("what", SINGULAR)
-def test_a_joint_that_nothing_resists_is_refused_by_name(what: str) -> None:
+def test_a_joint_that_nothing_resists_is_rejected_by_name(what: str) -> None:
     data, joint = SINGULAR[what]
     with pytest.raises(TreeError, match=f"^joint {joint}: nothing resists its motion"):
         data.check()
@@ -106,7 +106,7 @@ NEARLY = {
 
 
 @pytest.mark.parametrize("what", NEARLY)
-def test_what_is_only_nearly_singular_is_taken_and_moves(what: str) -> None:
+def test_a_nearly_singular_tree_is_accepted_and_moves(what: str) -> None:
     """The second half: what is let through can be computed."""
     data = NEARLY[what]
     data.check()
@@ -115,7 +115,7 @@ def test_what_is_only_nearly_singular_is_taken_and_moves(what: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_random_trees_of_all_kinds_are_taken(seed: int) -> None:
+def test_random_trees_of_all_kinds_are_accepted(seed: int) -> None:
     random = np.random.default_rng(seed)
     random_tree(random, [str(k) for k in random.permutation(KINDS)])  # checks itself
 
@@ -124,7 +124,7 @@ def test_random_trees_of_all_kinds_are_taken(seed: int) -> None:
     "name", ("{}", "arm{k}", "a.b", "{0}", "a%sb", 'a"b', "a\nb", "", "1a", "a\\b", "<b>", "naïve")
 )
 @pytest.mark.parametrize("what", ("joint", "body"))
-def test_names_that_are_none_are_refused(what: str, name: str) -> None:
+def test_invalid_names_are_rejected(what: str, name: str) -> None:
     first = EXAMPLE.joints[0]
     if what == "joint":
         data = replace(EXAMPLE, joints=(replace(first, name=name), *EXAMPLE.joints[1:]))
@@ -140,14 +140,14 @@ def test_names_that_are_none_are_refused(what: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("field, count", (("position", 3), ("rotation", 9), ("axis", 3)))
-def test_a_list_of_the_wrong_length_is_refused(field: str, count: int) -> None:
+def test_a_list_of_the_wrong_length_is_rejected(field: str, count: int) -> None:
     data = replace(EXAMPLE, joints=(replace(EXAMPLE.joints[0], **{field: (1.0, 2.0)}), *EXAMPLE.joints[1:]))
     with pytest.raises(UserError, match=rf"^joint waist: {field} must be {count} numbers"):
         _ = mechanism_of(data).table
 
 
 @pytest.mark.parametrize("field, value", (("position", 1.0), ("axis", "abc"), ("damping", "much"), ("name", 5)))
-def test_a_model_of_the_wrong_types_is_refused(field: str, value: object) -> None:
+def test_a_model_of_the_wrong_types_is_rejected(field: str, value: object) -> None:
     data = replace(EXAMPLE, joints=(replace(EXAMPLE.joints[0], **{field: value}), *EXAMPLE.joints[1:]))
-    with pytest.raises(UserError, match=r"^option model is no description of a tree: "):
+    with pytest.raises(UserError, match=r"^option model is not the description of a tree: "):
         _ = mechanism_of(data).table

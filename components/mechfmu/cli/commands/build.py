@@ -1,0 +1,59 @@
+"""`mechfmu build`: write the FMUs of a mechanism."""
+
+from __future__ import annotations
+
+import argparse
+
+from ... import mechanisms
+from ..arguments import add_repeatable, complete_choices, read_pairs
+from ..mechanism_argument import add_mechanism, add_mechanism_options, load_mechanism
+from ..terminal import REPORTER, report_file_size
+from . import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    c = commands.add_parser(
+        "build",
+        help="write FMUs",
+        description="Write the FMU of a mechanism.",
+        epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
+    )
+    help = "a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"
+    add_mechanism(c, "NAME|FILE", help)
+    c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
+    help = "native (needs no Python, the default), python (readable, needs Python), both"
+    kind = c.add_argument("--kind", default="native", metavar="KIND", help=help)
+    complete_choices(kind, "native", "python", "both")
+    help = "linux64, win64, darwin64, all (default: this one; Python FMUs: all); may be repeated"
+    platform = c.add_argument("--platform", action="append", metavar="P", help=help)
+    complete_choices(platform, "linux64", "win64", "darwin64", "all")
+    help = "zig (the default where it is installed) or cc, the system's compiler"
+    complete_choices(c.add_argument("--compiler", metavar="CC", help=help), "zig", "cc")
+    help = "for a file: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
+    complete_choices(c.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
+    help = "for a file: write the computed-torque controller of the tree instead of the tree"
+    c.add_argument("--controller", action="store_true", help=help)
+    add_mechanism_options(c)
+    add_repeatable(c, "--start", "NAME=VALUE", "start value of a parameter or input")
+    c.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from ...fmu.build import build
+
+    given, starts = read_pairs(options.option, "--option"), read_pairs(options.start, "--start")
+    names = mechanisms.names() if options.name == "all" else [options.name]
+    models = [load_mechanism(name, given, options.base, options.controller) for name in names]  # all before any build
+    for model in models:
+        with REPORTER.status("building") as update:
+            files = build(
+                model,
+                options.output,
+                kind=options.kind,
+                start=starts,
+                platforms=options.platform,
+                compiler=options.compiler,
+                progress=update,
+            )
+        for file in files:
+            report_file_size(file)

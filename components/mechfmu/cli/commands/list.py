@@ -1,0 +1,134 @@
+"""`mechfmu list`: the mechanisms and their options, or the variables of one mechanism or FMU."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.tree import Tree as RichTree
+
+from ... import mechanisms
+from ...model import Mechanism, UserError
+from ..arguments import read_pairs
+from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
+from ..terminal import MAX_TABLE_ROWS, OUT, count, escape_markup, folding_table, print_columns, print_line, shorten
+from ..variable_list import VariableLine, variable_lines
+from . import Commands
+
+if TYPE_CHECKING:
+    from ...mechanisms.tree.base import TreeMechanism
+
+REAL_TYPES = ("Real", "Float64", "Float32")
+
+
+def add_parser(commands: Commands) -> None:
+    c = commands.add_parser(
+        "list",
+        help="the mechanisms, with their options",
+        description="List the mechanisms, or the options and variables of one of them.",
+        epilog="example: mechfmu list link_chain --option links=3",
+    )
+    help = "show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables"
+    add_mechanism(c, "NAME|FILE", help, nargs="?")
+    add_mechanism_options(c)
+    c.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    given = read_pairs(options.option, "--option")
+    if not options.name:
+        if given:
+            raise UserError("--option is for one mechanism: mechfmu list NAME --option ...")
+        _list_all()
+    elif options.name.lower().endswith(".fmu"):
+        if given:
+            raise UserError(OPTIONS_OF_AN_FMU)
+        _list_fmu(options.name)
+    else:
+        _list_mechanism(load_mechanism(options.name, given))
+
+
+def _list_all() -> None:
+    """List all mechanisms with their options, narrow enough for any terminal."""
+    for key in mechanisms.names():
+        mechanism = mechanisms.find(key)
+        _print_title(key, mechanism.title)
+        lines = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 2))
+        for o in mechanism.option_list:
+            default = f" (default: {o.default})" if o.choices else ""
+            value = "|".join(o.choices) or shorten(o.default)
+            lines.add_row(escape_markup(f"{o.name}={value}"), escape_markup(f"{o.description}{default}"))
+        OUT.print(Padding(lines, (0, 0, 0, 4)))
+    OUT.print("mechfmu list NAME shows a mechanism's variables", highlight=False)
+
+
+def _list_fmu(file: str) -> None:
+    """List the interface types of any FMU and its variables, except local ones."""
+    from ...simulation.description import read_description, unit_name
+
+    description = read_description(file)
+    kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}
+    _print_title(description.modelName, description.description or "")
+    interfaces = " and ".join(name for name, kind in kinds.items() if kind is not None)
+    OUT.print(f"FMI {description.fmiVersion}, {interfaces}", highlight=False)
+    rows = []
+    for v in description.modelVariables:
+        if v.causality not in ("local", "independent"):
+            unit = unit_name(v) if v.type in REAL_TYPES else v.type
+            rows.append((v.name, v.causality, unit, str(v.start or ""), v.description or ""))
+    _print_variables(rows)
+    local = sum(v.causality == "local" for v in description.modelVariables)
+    if local:
+        OUT.print(f"and {count(local, 'local variable')}", highlight=False)
+
+
+def _list_mechanism(mechanism: Mechanism) -> None:
+    """List the options of a mechanism, its tree if it is one, and its variables."""
+    from ...mechanisms.tree.base import TreeMechanism
+
+    _print_title(mechanism.key, mechanism.title)
+    if mechanism.option_list:
+        table = folding_table("option", "value", "choices", "meaning")
+        for o in mechanism.option_list:
+            value = mechanism.options[o.name]
+            default = "" if value == o.default else f" (default: {shorten(o.default)})"
+            cells = (o.name, shorten(value), ", ".join(o.choices), f"{o.description}{default}")
+            table.add_row(*map(escape_markup, cells))
+        OUT.print(table)
+    if isinstance(mechanism, TreeMechanism):
+        _print_tree(mechanism)
+    rows = []
+    for scalar in mechanism.table.of("parameter", "input", "state", "discrete", "output"):
+        role = {"state": "output (state)", "discrete": "output"}.get(scalar.role, scalar.role)
+        start = f"{scalar.start:g}" if scalar.role in ("parameter", "input") else ""
+        rows.append((scalar.name, role, "" if scalar.unit == "1" else scalar.unit, start, scalar.description))
+    _print_variables(rows)
+
+
+def _print_title(name: str, text: str) -> None:
+    OUT.print(f"[bold]{escape_markup(name)}[/]  {escape_markup(text)}", highlight=False)
+
+
+def _print_tree(mechanism: TreeMechanism) -> None:
+    branches, depth = {"": RichTree(f"{mechanism.name}: base")}, {"": 0}
+    plain = []
+    for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
+        text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+        branches[body.name] = branches[joint.parent].add(escape_markup(text))
+        depth[body.name] = depth[joint.parent] + 1
+        plain.append((f"{joint.parent or 'base'} -", text))
+    if len(plain) > MAX_TABLE_ROWS or 4 * max(depth.values()) > OUT.width // 2:  # too deep for branches
+        print_columns([(f"{mechanism.name}:",), *plain])
+    else:
+        OUT.print(branches[""])
+
+
+def _print_variables(rows: Sequence[tuple[str, str, str, str, str]]) -> None:
+    if len(rows) > MAX_TABLE_ROWS:
+        print_columns([("variable", "causality", "unit", "start", "meaning"), *rows])
+        return
+    for line in variable_lines([VariableLine(*row) for row in rows], OUT.width if OUT.is_terminal else None):
+        print_line(line)

@@ -1,0 +1,63 @@
+"""A mechanism on the command line: its key, its folder, or a .urdf or .toml file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from argcomplete.completers import FilesCompleter
+
+from .. import mechanisms
+from ..model import Mechanism, UserError
+from .arguments import add_repeatable, complete_with
+
+OPTIONS_OF_AN_FMU = "the options of an FMU were chosen when it was built: omit --option"
+
+
+def add_mechanism(parser: argparse.ArgumentParser, metavar: str, help: str, nargs: str | None = None) -> None:
+    """Add the argument `name`, which the shell completes with the keys of mechanisms and with files."""
+    argument = parser.add_argument("name", nargs=nargs, metavar=metavar, help=help)
+    complete_with(argument, lambda prefix, _: [*mechanisms.names(), *FilesCompleter()(prefix)])
+
+
+def add_mechanism_options(parser: argparse.ArgumentParser) -> None:
+    """Add --option."""
+    argument = add_repeatable(parser, "--option", "K=V", "an option of the mechanism, e.g. links=3")
+    complete_with(argument, lambda _, line: _option_words(line))
+
+
+def _option_words(line: argparse.Namespace) -> list[str]:
+    """Return the options of the mechanism named in the line, each with its choices."""
+    name = line.name or ""
+    if os.path.isdir(name):  # noqa: PTH112
+        mechanisms.add_folder(name)
+    key = os.path.basename(name)  # noqa: PTH119
+    if "." in key:
+        key = "computed_torque" if getattr(line, "controller", False) else "tree"
+    hidden = ("model", "base") if "." in name else ()  # given by the file and by --base
+    options = [o for o in mechanisms.find(key).option_list if o.name not in hidden]
+    return [f"{o.name}={choice}" for o in options for choice in o.choices or ("",)]
+
+
+def load_mechanism(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
+    """Return the mechanism of a key, a folder, or a file (no key has a dot)."""
+    if os.path.isdir(name) and not (base or controller):  # noqa: PTH112
+        return mechanisms.make(mechanisms.add_folder(name), **given)
+    if "." not in name:
+        if base or controller:
+            flag = "--base" if base else "--controller"
+            hint = f"{name} is a mechanism with its own options (mechfmu list {name})"
+            raise UserError(f"{flag} is for .urdf and .toml files; {hint}")
+        return mechanisms.make(name, **given)
+    from ..mechanisms.computed_torque.model import ComputedTorque
+    from ..mechanisms.tree.model import Tree
+
+    if controller:
+        if base == "moving":
+            raise UserError("--base moving is for the tree: its controller assumes a base at rest")
+        return ComputedTorque(model=Tree.from_file(name, base or "fixed").options["model"], **given)
+    stops = given.pop("stops", "none")
+    if given:
+        raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops (and --base)")
+    return Tree.from_file(name, base or "fixed", stops)

@@ -1,0 +1,113 @@
+"""Which tests the quick lane leaves out, and why.
+
+`build_scripts/test.py --quick` runs every test without the marker `slow`. A test gets the marker by a decorator of its
+own, by one of the fixtures below, by running for Python FMUs what runs for native ones as well, or by the tables here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from helpers.paths import TESTS
+
+# fixtures that start a browser or Windows programs
+SLOW_FIXTURES = {"browser", "wine"}
+
+# Tests that run for every kind of FMU (fixture `kind`) run for the native kind only, but for those of these files:
+# an instance of a Python FMU takes some tenths of a second.
+BOTH_KINDS = ("fmu/test_fmu_importers.py", "fmu/test_fmu_initialization.py")
+
+# file or test -> why it is too long for the quick lane
+FULL_LANE_ONLY = {
+    "check/test_check_fuzz.py::test_mutated_model_descriptions": "hundreds of descriptions",
+    "check/test_check_fuzz.py::test_random_calls": "thousands of calls",
+    "check/test_check_isolation.py::test_a_hang_costs_its_time_limit_once": "waits for a time limit",
+    "check/test_check_isolation.py::test_nothing_is_left_behind": "waits for time limits",
+    "check/test_check_ours.py": "every rule on every mechanism and kind",
+    "cli/test_new.py::test_a_new_mechanism_works_and_passes_its_own_tests": "a test run of its own",
+    "codegen/test_c_code.py::test_random_graphs_against_casadi": "hundreds of graphs, compiled",
+    "codegen/test_c_code.py::test_random_programs_instruction_by_instruction": "hundreds of programs, compiled",
+    "codegen/test_repeated_blocks.py::test_a_large_tree_is_made_of_calls_and_agrees": "compiles 200 bodies",
+    "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "long",
+    "cosim/test_cosim.py::test_python_fmus_take_part": "several Python processes",
+    "cosim/test_cosim.py::test_builtin_systems_have_no_algebraic_loop_and_run_in_both_masters": "builds every system",
+    "fmu/test_fmu_side_by_side.py": "builds several versions of FMUs",
+    "fmu/test_native_binaries.py": "compiles FMUs in every way and for every platform",
+    "fmu/test_native_command.py::test_several_platforms": "compiles for other platforms",
+    "fmu/test_native_derivatives.py::test_derivatives_along_start_parameters_see_the_discrete_state_move": "compiles",
+    "fmu/test_native_memory.py": "sanitizers, valgrind, soaks",
+    "fmu/test_portable_faults.py::test_a_process_killed_at_a_hundred_random_moments": "a soak",
+    "fmu/test_portable_hosts.py::test_a_hundred_simulations_in_one_process": "a soak",
+    "fmu/test_portable_hosts.py::test_a_notebook": "starts a Jupyter kernel",
+    "fmu/test_portable_hosts.py::test_all_mechanisms_interleaved": "builds and starts every mechanism",
+    "fmu/test_portable_hosts.py::test_processes": "starts processes that start processes",
+    "fmu/test_portable_library.py::test_no_leak_and_no_wrong_access": "valgrind",
+    "fmu/test_portable_library.py::test_no_warnings": "four compilers",
+    "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_forces_without_an_actuator": "a long run",
+    "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_the_part_of_the_heading_in_theta": "a long run",
+    "mechanisms/exoskeleton/test_exo_examples.py": "whole examples",
+    "mechanisms/exoskeleton/test_exo_fmu_golden.py::test_double_support": "builds an FMU of its own",
+    "mechanisms/exoskeleton/test_exo_fmu_golden.py::test_the_drop_with_its_events": "builds FMUs of its own",
+    "mechanisms/exoskeleton/test_exo_golden.py::test_standing": "compiles, and a long run",
+    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": "builds FMUs of its own",
+    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": "builds FMUs of its own",
+    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
+    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
+    "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
+    "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
+    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long",
+    "mechanisms/walking_controller/test_walking.py::test_it_recovers_from_a_push": "long runs",
+    "mechanisms/walking_controller/test_walking.py::test_the_example": "a whole example",
+    "mechanisms/wheeled_cart/test_cart_figure.py": "whole examples",
+    "mechanisms/wheeled_cart/test_cart_fmu.py::test_controller_values": "builds FMUs of its own",
+    "mechanisms/wheeled_cart/test_cart_fmu.py::test_ten_seconds_of_the_closed_loop": "a long run",
+    "mechanisms/wheeled_cart/test_cart_model_exchange.py::test_ten_seconds_of_the_closed_loop": "a long run",
+    "mechanisms/wheeled_cart/test_cart_monte_carlo.py": "hundreds of runs",
+    "multibody/test_tree_pinocchio.py::test_one_tree_with_every_kind_in_every_engine": "compiles a large tree",
+    "project/test_docs.py::test_what_is_typed_works": "runs every command of the documentation",
+    "project/test_examples.py": "whole examples",
+    "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found": "runs the notebooks",
+    "project/test_style.py::test_no_findings[types]": "mypy on the whole package",
+    "simulation/test_events.py::test_too_many_events_are_refused_and_the_instance_stays_where_it_was": "a long run",
+    "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": "starts a cluster",
+    "sweep/test_sweep.py::test_a_cluster_that_loses_its_only_worker_continues_with_a_new_one": "starts a cluster",
+    "sweep/test_sweep_foreign.py::test_an_interrupted_sweep_of_runs_that_hang_ends_at_once": "waits for time limits",
+}
+
+# test -> the quick lane runs one of this many of its cases
+SAMPLED = {
+    "check/test_check_others.py::test_what_fmpy_misses": 4,
+    "check/test_check_zoo_lifecycle.py::test_a_defect_is_caught_by_its_rule_alone": 9,
+    "check/test_check_zoo_run.py::test_a_clean_fmu_gives_no_findings": 4,
+    "check/test_check_zoo_run.py::test_a_defect_is_caught_by_its_rule_alone": 7,
+    "cli/test_cli_bad_input.py::test_build": 3,
+    "cli/test_cli_bad_input.py::test_simulate": 3,
+    "codegen/test_c_code.py::test_loops_compute_what_the_equations_say": 5,
+    "fmu/test_rehearsal.py::test_a_host_ends_where_co_simulation_does": 10,
+    "fmu/test_rehearsal.py::test_the_exoskeletons_events_are_those_of_co_simulation": 10,
+    "mechanisms/exoskeleton/test_exo_equations.py::test_power_balance_with_every_input_active": 5,
+    "mechanisms/test_inputs_at_zero.py::test_the_default_experiment_runs_with_all_inputs_at_zero": 5,
+    "mechanisms/tree/test_readers_fuzz.py::test_broken_descriptions": 5,
+}
+
+
+def mark_slow_tests(items: Iterable[pytest.Item]) -> None:
+    """Give the marker `slow` to the tests that the quick lane leaves out."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        file = item.path.relative_to(TESTS).as_posix()
+        case = f"{file}::{item.name}"
+        test = case.partition("[")[0]
+        cases[test] += 1
+        names = getattr(item, "fixturenames", ())
+        python = getattr(getattr(item, "callspec", None), "params", {}).get("kind") == "python"
+        if (
+            not FULL_LANE_ONLY.keys().isdisjoint((file, test, case))
+            or (cases[test] - 1) % SAMPLED.get(test, 1)
+            or not SLOW_FIXTURES.isdisjoint(names)
+            or (python and file not in BOTH_KINDS)
+        ):
+            item.add_marker(pytest.mark.slow)
