@@ -87,7 +87,7 @@ class PidController(Mechanism):
             Row("lower", "limit.lower[{k}]", "parameter", "smallest output {k}", "1", size=n, start=-UNLIMITED),
             Row("upper", "limit.upper[{k}]", "parameter", "largest output {k}", "1", size=n, start=UNLIMITED),
             Row("I_start", "integral_start[{k}]", "parameter", "integral part of output {k} at the start", "1", size=n),
-            Row("r", "reference[{k}]", "input", "what measurement {k} shall be", "1", size=m),
+            Row("r", "reference[{k}]", "input", "desired value of measurement {k}", "1", size=m),
             Row("y", "measurement[{k}]", "input", "measurement {k}", "1", size=m),
             *(rates if self.is_pid and not self.is_filtered else ()),
             Row("ff", "feed_forward[{k}]", "input", "added to output {k}", "1", size=n),

@@ -149,9 +149,9 @@ OUTPUTS = (
     Row("MW", "link[6].moment", "output", "waist moment: + on the lower, - on the upper part of the body", "N.m"),
     Row("capture", "capture.x", "output", "capture point, horizontal", "m"),
     Row("pressure", "ankle.pressure_x", "output", "shift of the centre of pressure from the stance foot", "m"),
-    Row("place", "placement.x", "output", "where the swing foot shall touch down", "m"),
-    Row("path_x", "swing.x", "output", "where the swing foot shall be now, horizontal", "m"),
-    Row("path_y", "swing.y", "output", "where the swing foot shall be now, above the stance foot", "m"),
+    Row("place", "placement.x", "output", "desired position of the next touch-down, horizontal", "m"),
+    Row("path_x", "swing.x", "output", "desired position of the swing foot, horizontal", "m"),
+    Row("path_y", "swing.y", "output", "desired height of the swing foot above the stance foot", "m"),
 )
 
 
