@@ -117,7 +117,7 @@ def _output_rows(obstacles: int, rigid: bool, safe: bool) -> tuple[Row, ...]:
         Row("R3_asked", "steering.torque_requested", "output", "steering torque without limit", "N.m"),
         Row("F1", "guidance.velocity_x", "output", "desired velocity of M, x", "m/s"),
         Row("F2", "guidance.velocity_y", "output", "desired velocity of M, y", "m/s"),
-        Row("y", "constraint.y", "output", "sideways speed the front wheel would have if M had the desired velocity", "m/s"),
+        Row("y", "constraint.y", "output", "sideways speed of the front wheel if M had the desired velocity", "m/s"),
         Row("y_rate", "constraint.y_rate", "output", "its rate", "m/s2"),
         Row("z", z, "output", "violation of the speed", "m/s", len(z)),
         Row("theta3", "constraint.theta3", "output",
