@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy.py
 
-Ten seconds, for several tolerances and communication steps. Largest error of any joint angle at 101 times, and largest change of the
-energy, which nothing should change here.
+Ten seconds, for several tolerances and communication steps. Largest error of any joint angle at 101 times, and largest
+change of the energy, which nothing should change here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How long one evaluation of the chain's accelerations takes: mechfmu's engines beside Pinocchio and MuJoCo, all in one run.
+"""Time of one evaluation of the chain's accelerations: mechfmu's engines, Pinocchio and MuJoCo, in one run.
 
     python benchmarks/forward_dynamics.py [--links 10 100 1000] [--quick]
 
-Only ratios are printed: they travel from machine to machine better than microseconds do. Every contender gets the same chain in the
-same random state, and figures are shown only when all of them computed the same accelerations. The exit status is 1 when they did
-not, or when one of the requirements at the end is missed.
+Only ratios are printed: they travel from machine to machine better than microseconds do. Every contender gets the same
+chain in the same random state, and figures are shown only when all of them computed the same accelerations. The exit
+status is 1 when they did not, or when one of the requirements at the end is missed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Unavailable(Exception):
 class Case:
     """A chain and the state it is evaluated in: n rods of the example (0.1 m, 1 kg), moved and driven at random.
 
-    The chain is coiled, not straight, because the mass matrix of a straight chain of a thousand links is so badly conditioned that
-    MuJoCo's factorisation leaves only five digits to compare.
+    The chain is coiled, not straight, because the mass matrix of a straight chain of a thousand links is so badly
+    conditioned that MuJoCo's factorisation leaves only five digits to compare.
     """
 
     chain: LinkChain
@@ -68,7 +68,7 @@ class Case:
         )
 
 
-# --- the contenders: each turns a case into a call without arguments ------------------------------------------------------
+# --- the contenders: each turns a case into a call without arguments --------------------------------------------------
 
 
 def mechfmu_engine(name: str) -> Callable[[Case], Accelerate]:
@@ -143,14 +143,15 @@ CONTENDERS: dict[str, Callable[[Case], Accelerate]] = {
 REFERENCE = "casadi"
 
 NOTES = (
-    "CPU time of one thread, best of several bursts: an engine's rates(), Pinocchio's aba, MuJoCo's mj_forward, each called from Python. "
-    "The call alone costs microseconds, which weighs on the fast ones at n = 10.",
-    "The chain's equations are planar. Pinocchio and MuJoCo are general and carry full spatial data; mj_forward computes more than "
-    "accelerations and factorises the mass matrix, which for a chain is cubic in n. The ratios show the price of generality, not quality.",
+    "CPU time of one thread, best of several bursts: an engine's rates(), Pinocchio's aba, MuJoCo's mj_forward, each "
+    "called from Python. The call alone costs microseconds, which weighs on the fast ones at n = 10.",
+    "The chain's equations are planar. Pinocchio and MuJoCo are general and carry full spatial data; mj_forward "
+    "computes more than accelerations and factorises the mass matrix, which for a chain is cubic in n. The ratios "
+    "show the price of generality, not quality.",
 )
 
 
-# --- measuring ------------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
 def best_time(call: Callable[[], Any], bursts: int, burst: float) -> float:
@@ -171,7 +172,7 @@ def best_time(call: Callable[[], Any], bursts: int, burst: float) -> float:
 
 
 def measure(links: Sequence[int], bursts: int, burst: float) -> tuple[dict[tuple[str, int], float], list[str]]:
-    """Times by contender and number of links, and the reasons for the missing ones. SystemExit when the contenders disagree."""
+    """Times by contender and number of links, and reasons for missing ones. SystemExit if the contenders disagree."""
     times: dict[tuple[str, int], float] = {}
     reasons: list[str] = []
     with console.status("") as status:
@@ -191,26 +192,27 @@ def measure(links: Sequence[int], bursts: int, burst: float) -> tuple[dict[tuple
                         raise
                     reasons.append(f"{name} at n = {n}: {error}")
             status.update(f"{n} links: comparing the accelerations")
-            refuse_disagreement(n, {name: np.array(call()) for name, call in calls.items()})
+            check_agreement(n, {name: np.array(call()) for name, call in calls.items()})
             for name, call in calls.items():
                 status.update(f"{n} links: timing {name}")
                 times[name, n] = best_time(call, bursts, burst)
     return times, list(dict.fromkeys(reasons))
 
 
-def refuse_disagreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
+def check_agreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
     right = accelerations[REFERENCE]
     for name, found in accelerations.items():
         difference = float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
         if not difference <= AGREEMENT:  # written so that NaN is refused
             sys.exit(
-                f"no figures: at n = {n} {name} and {REFERENCE} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})"
+                f"no figures: at n = {n} {name} and {REFERENCE} differ by {difference:.1e} of the largest acceleration "
+                f"(allowed: {AGREEMENT:g})"
             )
     worst = max(float(np.max(np.abs(a - right)) / np.max(np.abs(right))) for a in accelerations.values())
     console.print(f"{n} links: {', '.join(accelerations)} agree to {worst:.0e}", soft_wrap=True)
 
 
-# --- showing --------------------------------------------------------------------------------------------------------------
+# --- showing ----------------------------------------------------------------------------------------------------------
 
 
 def ratio(a: float | None, b: float | None, digits: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""What the benchmarks in compiled loops share: the loops themselves, Pinocchio in one of them, fair timing, and the report."""
+"""Shared by the benchmarks in compiled loops: the loops, Pinocchio in one of them, fair timing, and the report."""
 
 from __future__ import annotations
 
@@ -77,9 +77,10 @@ Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
 
 
 def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
-    """CPU seconds of one evaluation by contender: of its fast bursts, since everything else on the machine makes them slower.
+    """CPU seconds of one evaluation by contender: of its fast bursts, since other load makes bursts slower.
 
-    The fastest tenth ends there. Not the very fastest: the clock of a virtual machine under load now and then loses a part of a burst.
+    It is the end of the fastest tenth, not the fastest burst: the clock of a virtual machine under load now and then
+    loses a part of a burst.
     """
     counts = {name: max(1, math.ceil(seconds / burst(1))) for name, burst in bursts.items()}
     taken: dict[str, list[float]] = {name: [] for name in bursts}
@@ -92,7 +93,7 @@ def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> di
 def engine_bursts(
     mechanism: Mechanism, x: np.ndarray, u: np.ndarray, p: np.ndarray
 ) -> tuple[dict[str, Burst], np.ndarray]:
-    """Bursts of engine c at the points (x[i], u[i]): of the rates and of the directional derivative; and where the rates appear."""
+    """Bursts of engine c at the points (x[i], u[i]), of rates and tangent; and the array of the rates."""
     table, functions, loop = mechanism.table, library(mechanism), compiled_loop("engine_loop.c")
     functions.engine_work.restype = ctypes.c_size_t
     out, w = np.zeros_like(x), np.zeros(functions.engine_work() + 1)
@@ -117,7 +118,7 @@ def engine_bursts(
 
 @dataclass(frozen=True)
 class PinocchioJoint:
-    """A joint as Pinocchio has it: its frame in that of its parent (0: the base, joints count from 1), and what it carries."""
+    """A joint of Pinocchio: its frame in that of its parent (0: the base, joints count from 1), and its body."""
 
     kind: str  # revolute, prismatic or spherical
     parent: int
@@ -140,7 +141,7 @@ class PinocchioJoint:
 def pinocchio_bursts(
     joints: Sequence[PinocchioJoint], gravity: Sequence[float], q: np.ndarray, v: np.ndarray, tau: np.ndarray
 ) -> dict[str, tuple[Burst, np.ndarray]]:
-    """Bursts of aba in both of its forms at the points (q[i], v[i], tau[i]), each with where its accelerations appear."""
+    """Bursts of both forms of aba at the points (q[i], v[i], tau[i]), each with the array of its accelerations."""
     loop = _pinocchio_loop()
     kinds, parents = (np.array(a, dtype=np.int32) for a in ([j.code() for j in joints], [j.parent for j in joints]))
     numbers, weight = np.array([j.numbers() for j in joints]), np.array(gravity, dtype=float)
@@ -174,13 +175,12 @@ def _pinocchio_loop() -> ctypes.CDLL:
         "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
         "BOOST_FUSION_INVOKE_MAX_ARITY=12",
     )
-    return compiled_loop(
-        "pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), "-isystem", str(prefix / "include"), "-isystem", str(eigen),
-        f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}",
-    )  # fmt: skip
+    headers = [option for folder in (prefix / "include", eigen) for option in ("-isystem", str(folder))]
+    library = [f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}"]
+    return compiled_loop("pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), *headers, *library)
 
 
-def refuse_disagreement(what: str, accelerations: dict[str, np.ndarray]) -> None:
+def check_agreement(what: str, accelerations: dict[str, np.ndarray]) -> None:
     """The first contender is right when all agree; no figures otherwise."""
     (first, right), *_ = accelerations.items()
     largest = np.max(np.abs(right), axis=1)
@@ -190,7 +190,8 @@ def refuse_disagreement(what: str, accelerations: dict[str, np.ndarray]) -> None
     for name, difference in worst.items():
         if not difference <= AGREEMENT:  # written so that NaN is refused
             sys.exit(
-                f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration (allowed: {AGREEMENT:g})"
+                f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration "
+                f"(allowed: {AGREEMENT:g})"
             )
     console.print(
         f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True
@@ -201,7 +202,7 @@ def refuse_disagreement(what: str, accelerations: dict[str, np.ndarray]) -> None
 
 
 def build_seconds(*arguments: str) -> tuple[float, float]:
-    """Seconds of wall clock and of CPU that `mechfmu build` takes with these arguments, in a new process and with an empty compiler cache."""
+    """Wall-clock and CPU seconds of `mechfmu build` with these arguments, in a new process with an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
         caches = {name: str(Path(folder) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
         command = [sys.executable, "-m", "mechfmu", "build", *arguments, "-o", str(Path(folder) / "out")]

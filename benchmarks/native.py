@@ -1,10 +1,11 @@
-"""How fast compiled mechanisms and native FMUs are, everything in compiled loops: beside Pinocchio and MuJoCo, and beside the Python FMU.
+"""Speed of compiled mechanisms and native FMUs in compiled loops, beside Pinocchio, MuJoCo and the Python FMU.
 
     python benchmarks/native.py [--quick] [--build]
 
-For Linux with g++; needs `pip install ".[native,bench]"`. The loops stand in benchmarks/c; they are compiled at the first run and kept
-in mechfmu's cache. All contenders get the same random states, and figures are shown only when all computed the same accelerations. The
-exit status is 1 when they did not, or when one of the requirements at the end is missed.
+For Linux with g++; needs `pip install ".[native,bench]"`. The loops stand in benchmarks/c; they are compiled at the
+first run and kept in mechfmu's cache. All contenders get the same random states, and figures are shown only when all
+computed the same accelerations. The exit status is 1 when they did not, or when one of the requirements at the end is
+missed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from loops import (
     PinocchioJoint,
     Report,
     build_seconds,
+    check_agreement,
     compiled_loop,
     console,
     contest,
@@ -45,7 +47,6 @@ from loops import (
     package_folder,
     pinocchio_bursts,
     pointer,
-    refuse_disagreement,
 )
 
 from mechfmu import LinkChain
@@ -60,13 +61,15 @@ STEP, STEPS, TOLERANCE = 0.01, 100, 1e-6  # the example: one second in steps of 
 CROWD = 10_000  # instances in one process
 
 NOTES = (
-    "CPU time of one thread, the fastest tenth of many short bursts; the bursts of contenders that are compared alternate.",
-    "Engine c keeps all parameters variable and computes joint moments (springs, dampers, friction) and the energy balance as well. "
-    "It is planar; Pinocchio and MuJoCo are general and carry full spatial data, mj_forward computes more than accelerations and factorises "
-    "the mass matrix, which for a chain is cubic in n. The ratios show the price of generality, not quality.",
-    "The directional derivative is that of rates and outputs together. The native FMU runs in a C host, the Python FMU, whose engine is "
-    "casadi, in FMPy. Builds: wall clock, one platform, empty compiler cache.",
-    "Pinocchio's code is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB at n = 1000: no figure.",
+    "CPU time of one thread, the fastest tenth of many short bursts; the bursts of compared contenders alternate.",
+    "Engine c keeps all parameters variable and computes joint moments (springs, dampers, friction) and the energy "
+    "balance as well. It is planar; Pinocchio and MuJoCo are general and carry full spatial data, mj_forward computes "
+    "more than accelerations and factorises the mass matrix, which for a chain is cubic in n. The ratios show the "
+    "price of generality, not quality.",
+    "The directional derivative is that of rates and outputs together. The native FMU runs in a C host, the Python "
+    "FMU, whose engine is casadi, in FMPy. Builds: wall clock, one platform, empty compiler cache.",
+    "Pinocchio's code is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB at n = "
+    "1000: no figure.",
 )
 
 
@@ -77,7 +80,8 @@ NOTES = (
 class Case:
     """The chain of the example lengthened to n rods (0.1 m, 1 kg), and the states it is evaluated in.
 
-    The chain is coiled: the mass matrix of a straight one of a thousand rods is so badly conditioned that too few digits could be compared.
+    The chain is coiled: the mass matrix of a straight one of a thousand rods is so badly conditioned that too few
+    digits could be compared.
     """
 
     chain: LinkChain
@@ -159,7 +163,7 @@ def evaluations(n: int, peers: Sequence[str], rounds: int) -> dict[str, float]:
         bursts[name], accelerations[name] = {"Pinocchio": case.pinocchio, "MuJoCo": case.mujoco}[name]()
     for name in accelerations:
         bursts[name](POINTS)
-    refuse_disagreement(f"n = {n}", accelerations)
+    check_agreement(f"n = {n}", accelerations)
     slow = {name: bursts.pop(name) for name in peers if n > 300}
     return contest(bursts, rounds) | contest(slow, min(rounds, 5))
 
@@ -332,7 +336,8 @@ def report_evaluations(report: Report, rounds: int, progress: Callable[[str], No
         report.section()
     for n in (10, 100):
         ratio = times[n]["engine c"] / times[n]["Pinocchio"]
-        text = f"engine c takes at most 1/3 of Pinocchio's time at n = {n}: 1/{1 / ratio:.2f} (1/6 would be {6 * ratio:.2f} times faster)"
+        text = f"engine c takes at most 1/3 of Pinocchio's time at n = {n}: 1/{1 / ratio:.2f}"
+        text += f" (1/6 would be {6 * ratio:.2f} times faster)"
         report.require(text, ratio <= 1 / 3)
     growth = times[1000]["engine c"] / 1000 / (times[10]["engine c"] / 10)
     report.require(

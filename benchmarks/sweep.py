@@ -1,9 +1,10 @@
-"""A sweep of 10,000 runs of the 10-link chain, 1 s each, beside the same work in a plain loop of FMPy; and what it takes to stop it.
+"""A sweep of 10,000 runs of the 10-link chain, 1 s each, beside a plain loop of FMPy; undisturbed and disturbed.
 
     python benchmarks/sweep.py [--runs 10000]
 
-Needs `pip install ".[native,sweep]"`. The sweep runs in two processes, once undisturbed and once with one of them killed on the way, then the whole
-command killed, then continued. The exit status is 1 when a requirement at the end is missed.
+Needs `pip install ".[native,sweep]"`. The sweep runs in two processes, once undisturbed and once with one of them
+killed on the way, then the whole command killed, then continued. The exit status is 1 when a requirement at the end is
+missed.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def resident() -> int:
 
 
 def disturbed(fmu: Path, spec: Path, runs: int) -> Path:
-    """The command, one of its processes killed after a fifth of the runs, itself after half of them, then started again."""
+    """The command; one process is killed after a fifth of the runs, itself after half of them, then it starts again."""
     folder = spec.parent / "disturbed"
     command = [sys.executable, "-m", "mechfmu", "sweep", str(fmu), str(spec), "-o", str(folder), "--workers", "2"]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -117,7 +118,8 @@ def main() -> int:
             rates[engine], tables[engine] = runs / (time.perf_counter() - began), result.table
         loop, expected = plain_loop(fmu, spec.cases()[:LOOP], spec.names)
         print(
-            f"runs a second, start and end of processes included: the FMU {rates['fmu']:.0f}, engine c {rates['c']:.0f}; FMPy's loop {loop:.0f}"
+            f"runs a second, start and end of processes included: the FMU {rates['fmu']:.0f}, "
+            f"engine c {rates['c']:.0f}; FMPy's loop {loop:.0f}"
         )
         table = tables["fmu"]
         right = all(
@@ -129,7 +131,8 @@ def main() -> int:
         again = parquet.read_table([str(f) for f in parts(disturbed(fmu, file, runs))]).sort_by("run")
     found = [
         (
-            f"the sweep is at least 20 times faster than FMPy's loop: {rates['c'] / loop:.1f} times, the FMU itself {rates['fmu'] / loop:.1f}",
+            f"the sweep is at least 20 times faster than FMPy's loop: {rates['c'] / loop:.1f} times, "
+            f"the FMU itself {rates['fmu'] / loop:.1f}",
             rates["c"] >= 20 * loop,
         ),
         ("its results are those of the loop, and the same with both engines", right and tables["c"].equals(table)),

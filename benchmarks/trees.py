@@ -1,9 +1,10 @@
-"""How fast trees of bodies are: compiled mechanisms beside Pinocchio's articulated-body algorithm, both in compiled loops; and builds.
+"""Speed of trees of bodies beside Pinocchio's articulated-body algorithm, both in compiled loops; time of builds.
 
     python benchmarks/trees.py [--quick] [--build]
 
-For Linux with g++; needs `pip install ".[native,bench,dev]"`. All contenders get the same random states, and figures are shown only when
-all computed the same accelerations. The exit status is 1 when they did not, or when one of the requirements at the end is missed.
+For Linux with g++; needs `pip install ".[native,bench,dev]"`. All contenders get the same random states, and figures
+are shown only when all computed the same accelerations. The exit status is 1 when they did not, or when one of the
+requirements at the end is missed.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from loops import (
     PinocchioJoint,
     Report,
     build_seconds,
+    check_agreement,
     console,
     contest,
     engine_bursts,
     pinocchio_bursts,
-    refuse_disagreement,
 )
 
 from mechfmu import SphericalArm
@@ -46,12 +47,14 @@ KINDS, SHARES = ("revolute", "prismatic", "spherical"), (0.7, 0.2, 0.1)  # joint
 BIG_ROBOT = "talos_reduced.urdf"  # 32 driven joints
 
 NOTES = (
-    "CPU time of one thread, the fastest tenth of many short bursts; the bursts of contenders that are compared alternate.",
-    "Engine c keeps masses, mass centres, inertias, gravity and the joints' springs, dampers and friction as parameters. Its time is that of all "
-    "rates: beside the accelerations the springs, dampers and friction of all joints, a load on the tip, the rates of quaternions, and the powers "
-    "of motors, load and losses. Pinocchio's aba computes the accelerations alone; its time is that of the faster of its two forms.",
+    "CPU time of one thread, the fastest tenth of many short bursts; the bursts of compared contenders alternate.",
+    "Engine c keeps masses, mass centres, inertias, gravity and the joints' springs, dampers and friction as "
+    "parameters. Its time is that of all rates: beside the accelerations the springs, dampers and friction of all "
+    "joints, a load on the tip, the rates of quaternions, and the powers of motors, load and losses. Pinocchio's aba "
+    "computes the accelerations alone; its time is that of the faster of its two forms.",
     "Pinocchio's code is the one inside its own library and takes any model; engine c is compiled for the one tree.",
-    "The random trees hang every body on any one before it, joints about skew axes, placed anyhow: 70 % revolute, 20 % prismatic, 10 % spherical.",
+    "The random trees hang every body on any one before it, joints about skew axes, placed at random: 70 % revolute, "
+    "20 % prismatic, 10 % spherical.",
 )
 
 
@@ -175,7 +178,7 @@ def evaluations(what: str, tree: TreeMechanism, rounds: int) -> tuple[float, flo
     contenders = {"engine c": case.engine(), **case.pinocchio()}
     for burst, _ in contenders.values():
         burst(POINTS)
-    refuse_disagreement(what, {name: found for name, (_, found) in contenders.items()})
+    check_agreement(what, {name: found for name, (_, found) in contenders.items()})
     times = contest({name: burst for name, (burst, _) in contenders.items()}, rounds)
     own = times.pop("engine c")
     return own, min(times.values())

@@ -95,7 +95,8 @@ def main(old: Path, new: Path) -> int:
             continue
         found = compare(old / name, new / name)
         motion = ", ".join(f"{kind} {'equal' if d == 0 else f'{d:.1e}'}" for kind, d in found.largest.items())
-        print(f"{name:28} {found.variables:4} variables, {len(found.changed)} changed; {found.samples:7} values: {motion}")
+        changed = len(found.changed)
+        print(f"{name:28} {found.variables:4} variables, {changed} changed; {found.samples:7} values: {motion}")
         equal = equal and found.equal
     return 0 if equal else 1
 

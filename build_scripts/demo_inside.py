@@ -1,4 +1,4 @@
-"""The demonstration itself; build_scripts/demo.py runs it in the project's environment, from the root of the checkout."""
+"""The demonstration; build_scripts/demo.py runs it in the project's environment, from the root of the checkout."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def fingerprints() -> dict[str, str]:
 
 
 def last_reports(state: dict[str, str]) -> list[Report]:
-    """The reports of the last run, when nothing was wrong then and neither the sources nor the files have changed since."""
+    """The reports of the last run, if it found nothing wrong and neither sources nor files have changed since."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         last = json.loads(KEPT.read_text())
         reports = [Report(**r) for r in last["reports"]]
@@ -190,7 +190,7 @@ def demonstrate_all() -> list[Report]:
 
 
 def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
-    """Build a mechanism's FMUs of all kinds, run them, draw the run of the first if that has changed, and examine each."""
+    """Build a mechanism's FMUs of all kinds, run them, draw the run of the first if it has changed, check each."""
     before = {file: file.read_bytes() for file in OUT.glob("*.fmu")}
     runs: dict[Path, Result | None] = {}
     reports = []
@@ -237,7 +237,10 @@ def run(file: Path, report: Report, progress: Progress) -> Result | None:
 
 
 def checked(file: Path) -> tuple[list[str], int, int]:
-    """Findings of the compliance check, rules that apply, rules that hold; from the last run when the FMU is still the same. The report is kept as a page."""
+    """Findings of the compliance check, rules that apply, rules that hold; of the last run if the FMU is the same.
+
+    The report is kept as a page.
+    """
     kept, digest = file.with_suffix(".check.json"), hashlib.sha256(file.read_bytes()).hexdigest()
     with suppress(OSError, ValueError, KeyError):
         last = json.loads(kept.read_text())
@@ -266,7 +269,7 @@ def working(progress: Progress, title: str, total: float | None = None) -> Itera
 
 
 class Clock:
-    """Moves the bar of a simulation, and measures from the end of its first step, so that loading the FMU does not count."""
+    """Moves the progress bar of a simulation, and measures from the end of its first step: loading does not count."""
 
     def __init__(self, progress: Progress, task: TaskID):
         self.progress, self.task = progress, task
@@ -308,7 +311,7 @@ def compare(report: Report, first: Report, a: Result | None, b: Result | None) -
 
 
 def draw(result: Result, mechanism: Mechanism, plot: Path) -> None:
-    """The moving mechanism and its signals; of a controller, which alone has nothing to do, the system that it is part of."""
+    """Draw the moving mechanism and its signals; for a controller, the system that it is part of."""
     signals = beside = None
     if mechanism.key in LOOPS:
         with tempfile.TemporaryDirectory() as folder:

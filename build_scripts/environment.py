@@ -1,7 +1,8 @@
 """The private environment `.venv` of this checkout: made on the first run, found good in milliseconds on the next.
 
-Only the standard library is used here. A stamp inside the environment says what it was made from; it is taken away before any work
-on the environment and written when the work is done, so an environment without a stamp is half-made and is made again.
+Only the standard library is used here. A stamp inside the environment says what it was made from; it is taken away
+before any work on the environment and written when the work is done, so an environment without a stamp is half-made and
+is made again.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Problem(Exception):
 
 
 def run(program: Sequence[str], arguments: Sequence[str], extras: Sequence[str]) -> int:
-    """Run a program (a script, or -m and a module) in the environment, from the root of the checkout; the exit status."""
+    """Run a program (a script, or -m and a module) in the environment, in the checkout, and return its exit status."""
     try:
         ensure(extras)
         status = subprocess.call([str(PYTHON), *program, *arguments], cwd=ROOT, env=_environ())
@@ -155,7 +156,7 @@ def _telling(lines: Sequence[str]) -> str:
 
 
 def _follow(title: str, command: Sequence[str]) -> tuple[int, list[str]]:
-    """Run a command and show that it works: on a terminal one line with the time and its latest words, else its main steps."""
+    """Run a command and show progress: on a terminal the time and the last line of output, else its main steps."""
     print(title, flush=True)
     began, lines = time.monotonic(), [""]
     terminal = sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""The documentation with a gallery of everything the demonstration made, and the executed notebooks: one static site that works from the disk."""
+"""The static site: documentation, executed notebooks, and a gallery of what the demonstration made."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Facts = Mapping[str, Mapping[str, str]]  # by FMU: what was found out about it, 
 
 TOP = """# Gallery
 
-What `python3 build_scripts/demo.py` built, checked and simulated on this machine. The drawings can be played, turned and zoomed; every FMU can be taken
-from here. Controllers are shown in a system that they are part of (`mechfmu cosim new --ready ?`). [Benchmarks](benchmarks.md) says how the figures below the
-tables were measured.
+What `python3 build_scripts/demo.py` built, checked and simulated on this machine. The drawings can be played, turned
+and zoomed; every FMU can be downloaded. Controllers are shown in a system that they are part of (see
+`mechfmu cosim new --ready ?`). [Benchmarks](benchmarks.md) describes how the figures below the tables were measured.
 
 ```text
 {legend}
@@ -46,7 +46,7 @@ tables were measured.
 
 
 def write_site(out: Path, facts: Facts, legend: str) -> tuple[Path, list[str]]:
-    """Build the site into out/site from docs/, the notebooks, and what lies in `out`. Its first page, and what is wrong with notebooks."""
+    """Build the site in out/site from docs/, the notebooks and `out`; return its first page and notebooks' errors."""
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         docs = Path(folder) / "docs"

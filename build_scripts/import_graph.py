@@ -1,8 +1,8 @@
-"""The import graph of the package, imports inside functions included:   python3 build_scripts/import_graph.py [FILE.svg]
+"""The import graph of the package, lazy imports included:   python3 build_scripts/import_graph.py [FILE.svg]
 
 Prints the parts of the package (folders, and files beside them) from the bottom to the top, each with the parts that it
-imports, and draws them to a file if one is named: docs/imports.svg is the picture in docs/architecture.md. Imports under
-`if TYPE_CHECKING` are never executed and do not count.
+imports, and draws them to a file if one is named: docs/imports.svg is the picture in docs/architecture.md. Imports
+under `if TYPE_CHECKING` are never executed and do not count.
 """
 
 from __future__ import annotations

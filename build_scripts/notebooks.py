@@ -18,7 +18,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def executed(notebook: Path, folder: Path) -> Any:
-    """The notebook with its outputs. It runs in folder/notebooks, and finds what it reads where it is in examples/; a failing cell raises."""
+    """Return the notebook with its outputs, run in folder/notebooks beside the files of examples/ that it reads."""
     here = folder / "notebooks"
     here.mkdir(parents=True, exist_ok=True)
     for robot in EXAMPLES.glob("*.urdf"):

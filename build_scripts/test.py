@@ -7,8 +7,8 @@ Works from a fresh clone with nothing but Python.
     python3 build_scripts/test.py --quick tests/cosim   that of one folder
     python3 build_scripts/test.py tests/cosim -x        all tests of a folder; other arguments go to pytest as they are
 
-Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what is left out by --quick,
-which stands for `-m "not slow" -n auto`.
+Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what is left out by
+--quick, which stands for `-m "not slow" -n auto`.
 """
 
 import sys

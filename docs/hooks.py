@@ -1,4 +1,4 @@
-"""What the documentation tool does beside its usual work: pages that stand elsewhere in the project, examples as pages, links to other files, formulas."""
+"""Hooks of mkdocs: pages from elsewhere in the project, examples as pages, links to other files, formulas."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ def on_files(files: Files, config: Any) -> Files:
     for page, source in ELSEWHERE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     for example, page in EXAMPLES.items():
-        text = f"# {example.name}\n\n`{example.relative_to(ROOT).as_posix()}`\n\n```{LANGUAGES[example.suffix]}\n{example.read_text(encoding='utf-8')}```\n"
+        place, code = example.relative_to(ROOT).as_posix(), example.read_text(encoding="utf-8")
+        text = f"# {example.name}\n\n`{place}`\n\n```{LANGUAGES[example.suffix]}\n{code}```\n"
         files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """A link to a file that is no page becomes the file's name, after a look whether it is there. Formulas are put aside."""
+    """Replace links to files that are not pages by their names; set formulas aside for on_page_content."""
     page.formulas = []
 
     def aside(found: re.Match[str]) -> str:

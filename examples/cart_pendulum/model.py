@@ -33,29 +33,14 @@ class CartPendulum(Mechanism):
 
     def rows(self) -> tuple[Row, ...]:
         length, mass = self.options["length"], 0.5
+        inertia = mass * length**2 / 12
         return (
             Row("gravity", "gravity", "parameter", "acceleration of gravity, downwards", "m/s2", start=9.81),
             Row("M", "cart.mass", "parameter", "mass of the cart", "kg", start=1.0, above=0.0),
             Row("m", "rod.mass", "parameter", "mass of the rod", "kg", start=mass, above=0.0),
             Row("l", "rod.length", "parameter", "length of the rod, for the drawing", "m", start=length, above=0.0),
-            Row(
-                "lc",
-                "rod.com",
-                "parameter",
-                "distance from the hinge to the mass centre of the rod",
-                "m",
-                start=length / 2,
-                above=0.0,
-            ),
-            Row(
-                "J",
-                "rod.inertia",
-                "parameter",
-                "moment of inertia of the rod about its mass centre",
-                "kg.m2",
-                start=mass * length**2 / 12,
-                min=0.0,
-            ),
+            Row("lc", "rod.com", "parameter", "distance from hinge to mass centre", "m", start=length / 2, above=0.0),
+            Row("J", "rod.inertia", "parameter", "inertia about the mass centre", "kg.m2", start=inertia, min=0.0),
             Row("d", "hinge.damping", "parameter", "viscous damping in the hinge", "N.m.s/rad", min=0.0),
             Row("s_start", "cart.position_start", "parameter", "position of the cart at the start", "m"),
             Row("v_start", "cart.velocity_start", "parameter", "velocity of the cart at the start", "m/s"),

@@ -139,8 +139,8 @@ def test_list_of_an_fmu(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_build(kind: str, tmp_path: Path) -> None:
     options = ["--option", "links=2", "--option", "base=moving"]
-    starts = ["--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
-    text = done("build", "link_chain", "-o", "folder", "--kind", kind, *options, *starts, folder=tmp_path)
+    options += ["--start", "joint[1].angle_start=0.5", "--start", "tip.force_x=2"]
+    text = done("build", "link_chain", "-o", "folder", "--kind", kind, *options, folder=tmp_path)
     (file,) = (tmp_path / "folder").iterdir()
     assert file.name == {"native": "LinkChain.fmu", "python": "LinkChain.python.fmu"}[kind]
     assert f"wrote folder/{file.name}" in text.replace("\n", "")

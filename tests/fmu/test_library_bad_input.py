@@ -101,7 +101,7 @@ SIMULATIONS = {
         dict(stop=1, inputs={"joint[1].torque": ([0.0, 1.0], [1.0])}),
         "two rows of the same number of finite numbers",
     ),
-    "table back in time": (dict(stop=1, inputs={"joint[1].torque": ([1.0, 0.0], [1.0, 2.0])}), "do not go back"),
+    "table back in time": (dict(stop=1, inputs={"joint[1].torque": ([1.0, 0.0], [1.0, 2.0])}), "do not decrease"),
     "function of nothing": (
         dict(stop=1, inputs={"joint[1].torque": lambda t: None}),
         "its function returned None at t = 0 s, which is not a number",

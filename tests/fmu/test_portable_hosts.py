@@ -85,8 +85,8 @@ from fmpy.fmi2 import FMU2Slave
 description, folder = fmpy.read_model_description(sys.argv[1]), fmpy.extract(sys.argv[1])
 references = [v.valueReference for v in description.modelVariables if v.causality == 'output' and v.type == 'Real']
 def work(k):
-    identifier = description.coSimulation.modelIdentifier
-    slave = FMU2Slave(description.guid, folder, identifier, f'thread {k}')
+    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, instanceName=f'thread {k}',
+                      modelIdentifier=description.coSimulation.modelIdentifier)
     slave.instantiate(); slave.setupExperiment(); slave.enterInitializationMode(); slave.exitInitializationMode()
     for i in range(200):
         slave.doStep(i * 0.01, 0.01); values = slave.getReal(references)
@@ -130,7 +130,8 @@ from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave
 description, folder = fmpy.read_model_description(sys.argv[1]), fmpy.extract(sys.argv[1])
 def new():
-    slave = FMU2Slave(description.guid, folder, description.coSimulation.modelIdentifier, 'a')
+    slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, instanceName='a',
+                      modelIdentifier=description.coSimulation.modelIdentifier)
     slave.instantiate(); slave.setupExperiment(); slave.enterInitializationMode(); slave.exitInitializationMode()
     return slave
 slave = new()

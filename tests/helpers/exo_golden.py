@@ -87,34 +87,24 @@ def random_case(limbs: Limbs, random: np.random.Generator, length_inertia: bool 
 
 
 def link_states(c: Case) -> recursion.LinkStates:
-    phi = c.state.q[2:]
+    phi, w = c.state.q[2:], c.state.qd[2:]
     ldd = np.zeros(c.limbs.n) if c.ldd is None else c.ldd
-    return recursion.LinkStates(
-        c.links.m,
-        c.limbs.c(c.links.n),
-        c.links.jr,
-        c.links.ja,
-        np.cos(phi),
-        np.sin(phi),
-        c.state.qd[2:],
-        c.state.l,
-        c.state.ld,
-        c.loads.I,
-        c.fixed,
-        ldd,
-    )
+    constants = dict(m=c.links.m, c=c.limbs.c(c.links.n), jr=c.links.jr, ja=c.links.ja, I=c.loads.I)
+    motion = dict(cos=np.cos(phi), sin=np.sin(phi), w=w, l=c.state.l, ld=c.state.ld)
+    return recursion.LinkStates(**constants, **motion, fixed=c.fixed, ldd=ldd)
 
 
 def swept(c: Case) -> tuple[recursion.LinkStates, recursion.InwardSweep]:
     spring = -c.links.k * (c.state.l - c.links.l0) - c.links.d * c.state.ld + c.loads.Fa
-    b = link_states(c)
-    return b, recursion.inward_sweep(c.limbs, b, recursion.internal_forces(c.limbs, b, spring, c.loads.tau, c.loads.Id))
+    links = link_states(c)
+    forces = recursion.internal_forces(c.limbs, links, spring, c.loads.tau, c.loads.Id)
+    return links, recursion.inward_sweep(c.limbs, links, forces)
 
 
 def fast(c: Case) -> np.ndarray:
     """(q'', l'') by the recursion."""
-    b, f = swept(c)
-    return flat(recursion.outward_sweep(c.limbs, b, f, c.g, [tuple(r) for r in c.loads.R]))
+    links, sweep = swept(c)
+    return flat(recursion.outward_sweep(c.limbs, links, sweep, c.g, [tuple(r) for r in c.loads.R]))
 
 
 def flat(motion: recursion.Accelerations) -> np.ndarray:
@@ -139,8 +129,8 @@ def jacobian(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def pinned_fast(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Accelerations, reactions and axial multipliers with pinned feet, by the recursion; the loads' R is added."""
-    b, f = swept(c)
-    mobility = recursion.foot_mobility(c.limbs, b, f, c.g)
+    links, sweep = swept(c)
+    mobility = recursion.foot_mobility(c.limbs, links, sweep, c.g)
     outside = [tuple(r) for r in c.loads.R]
     free = []
     for foot in range(2):
@@ -148,7 +138,7 @@ def pinned_fast(c: Case, feet: list[int]) -> tuple[np.ndarray, np.ndarray, np.nd
         free.append(plus(mobility.a[foot], plus(*pushed)))
     on = [float(foot in feet) for foot in range(2)]
     R = contact.solve(mobility.Om, on, [(-a[0], -a[1]) for a in free])
-    motion = recursion.outward_sweep(c.limbs, b, f, c.g, [plus(R[foot], outside[foot]) for foot in range(2)])
+    motion = recursion.outward_sweep(c.limbs, links, sweep, c.g, [plus(R[foot], outside[foot]) for foot in range(2)])
     return flat(motion), np.array([R[foot] for foot in feet]).ravel(), motion.axial
 
 

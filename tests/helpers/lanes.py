@@ -1,7 +1,7 @@
 """Which tests the quick lane leaves out, and why.
 
 `build_scripts/test.py --quick` runs every test without the marker `slow`. A test gets the marker by a decorator of its
-own, by one of the fixtures below, by being a test of Python FMUs that runs for native ones as well, or by the tables here.
+own, by one of the fixtures below, by running for Python FMUs what runs for native ones as well, or by the tables here.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ FULL_LANE_ONLY = {
     "check/test_check_isolation.py::test_nothing_is_left_behind": "waits for time limits",
     "check/test_check_ours.py": "every rule on every mechanism and kind",
     "cli/test_new.py::test_a_new_mechanism_works_and_passes_its_own_tests": "a test run of its own",
-    "codegen/test_c_code.py::test_made_up_graphs_against_casadi": "hundreds of graphs, compiled",
-    "codegen/test_c_code.py::test_made_up_programs_instruction_by_instruction": "hundreds of programs, compiled",
+    "codegen/test_c_code.py::test_random_graphs_against_casadi": "hundreds of graphs, compiled",
+    "codegen/test_c_code.py::test_random_programs_instruction_by_instruction": "hundreds of programs, compiled",
     "codegen/test_repeated_blocks.py::test_a_large_tree_is_made_of_calls_and_agrees": "compiles 200 bodies",
-    "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "a long run",
+    "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "long",
     "cosim/test_cosim.py::test_python_fmus_take_part": "several Python processes",
-    "cosim/test_cosim.py::test_ready_systems_have_no_algebraic_loop_and_run_in_both_masters": "builds every system",
+    "cosim/test_cosim.py::test_builtin_systems_have_no_algebraic_loop_and_run_in_both_masters": "builds every system",
     "fmu/test_fmu_side_by_side.py": "builds several versions of FMUs",
     "fmu/test_native_binaries.py": "compiles FMUs in every way and for every platform",
     "fmu/test_native_command.py::test_several_platforms": "compiles for other platforms",
@@ -54,11 +54,11 @@ FULL_LANE_ONLY = {
     "mechanisms/exoskeleton/test_exo_golden.py::test_standing": "compiles, and a long run",
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": "builds FMUs of its own",
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": "builds FMUs of its own",
-    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "compiles a large tree",
+    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
-    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long runs",
+    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long",
     "mechanisms/walking_controller/test_walking.py::test_it_recovers_from_a_push": "long runs",
     "mechanisms/walking_controller/test_walking.py::test_the_example": "a whole example",
     "mechanisms/wheeled_cart/test_cart_figure.py": "whole examples",
@@ -72,16 +72,16 @@ FULL_LANE_ONLY = {
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found": "runs the notebooks",
     "project/test_style.py::test_no_findings[types]": "mypy on the whole package",
     "simulation/test_events.py::test_too_many_events_are_refused_and_the_instance_stays_where_it_was": "a long run",
-    "sweep/test_sweep.py::test_a_client_that_ends_early_goes_on_where_it_was": "starts a cluster",
-    "sweep/test_sweep.py::test_a_cluster_that_loses_its_only_worker_goes_on_when_it_is_back": "starts a cluster",
+    "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": "starts a cluster",
+    "sweep/test_sweep.py::test_a_cluster_that_loses_its_only_worker_continues_with_a_new_one": "starts a cluster",
     "sweep/test_sweep_foreign.py::test_an_interrupted_sweep_of_runs_that_hang_ends_at_once": "waits for time limits",
 }
 
 # test -> the quick lane runs one of this many of its cases
 SAMPLED = {
     "check/test_check_others.py::test_what_fmpy_misses": 4,
-    "check/test_check_zoo_life.py::test_a_defect_is_caught_by_its_rule_alone": 9,
-    "check/test_check_zoo_run.py::test_a_clean_fmu_gives_no_alarm": 4,
+    "check/test_check_zoo_lifecycle.py::test_a_defect_is_caught_by_its_rule_alone": 9,
+    "check/test_check_zoo_run.py::test_a_clean_fmu_gives_no_findings": 4,
     "check/test_check_zoo_run.py::test_a_defect_is_caught_by_its_rule_alone": 7,
     "cli/test_cli_bad_input.py::test_build": 3,
     "cli/test_cli_bad_input.py::test_simulate": 3,

@@ -32,19 +32,8 @@ class TwoBalls(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         return (
             Row("g", "gravity", "parameter", "acceleration of gravity", "m/s2", start=10.0, above=0.0),
-            Row(
-                "e", "restitution", "parameter", "speed after an impact over speed before it", "1", start=0.5, above=0.0
-            ),
-            Row(
-                "y0",
-                "ball[{k}].height_start",
-                "parameter",
-                "height of ball {k} at the start",
-                "m",
-                2,
-                (1.3, 0.7),
-                above=0.0,
-            ),
+            Row("e", "restitution", "parameter", "speed after over speed before an impact", "1", start=0.5, above=0.0),
+            Row("y0", "ball[{k}].height_start", "parameter", "start height of ball {k}", "m", 2, (1.3, 0.7), above=0.0),
             Row("y", "ball[{k}].height", "state", "height of ball {k}", "m", 2),
             Row("v", "ball[{k}].velocity", "state", "velocity of ball {k}, upwards", "m/s", 2),
             Row("count", "ball[{k}].bounces", "discrete", "number of impacts of ball {k}", size=2, kind="Integer"),

@@ -7,6 +7,8 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import psutil
+
 from helpers.paths import ROOT, TESTS
 from mechfmu.codegen.compiler import PLATFORMS, compile_library, host_platform
 
@@ -60,3 +62,13 @@ def write_unit(folder: Path, kind: str, state: bool = True, declared_once: bool 
         archive.writestr("modelDescription.xml", text)
         archive.writestr(f"binaries/{place.name}/Unit{place.suffix}", library(folder))
     return target
+
+
+class NewProcesses:
+    """The processes that this one has started since this object was made."""
+
+    def __init__(self) -> None:
+        self._before = set(psutil.Process().children())
+
+    def now(self) -> list[psutil.Process]:
+        return [process for process in psutil.Process().children() if process not in self._before]

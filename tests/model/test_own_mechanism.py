@@ -85,7 +85,7 @@ def test_the_unit_of_a_rate_is_the_unit_per_second(name: str) -> None:
         ("N.", "a symbol is missing"), ("m0", "m0 is not a unit"), ("", "missing"),
     ),
 )  # fmt: skip
-def test_other_units_are_refused_with_a_hint(name: str, words: str) -> None:
+def test_an_unknown_unit_is_an_error_with_a_hint(name: str, words: str) -> None:
     with pytest.raises(UserError, match=re.escape(words)):
         unit(name)
 
@@ -138,7 +138,7 @@ def test_a_value_is_converted_to_the_unit_of_its_variable(text: str, wanted: str
         ("5furlong", "m", "there is no unit furlong"),
     ),
 )
-def test_a_value_of_another_quantity_is_refused(text: str, wanted: str, words: str) -> None:
+def test_a_value_of_another_quantity_is_an_error(text: str, wanted: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         in_unit(text, unit(wanted))
 
@@ -216,7 +216,7 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gets_one_line_with_its_place_and_a_cure(
+def test_a_mistake_gets_one_line_with_its_location_and_a_remedy(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str
 ) -> None:
     old, new, blamed, words = MISTAKES[mistake]
@@ -244,7 +244,7 @@ def test_a_fault_of_the_package_is_not_blamed_on_the_mechanism(write: Write, mon
         main(["build", KEY])
 
 
-def test_mistakes_in_the_documentation_are_told_like_this(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_message_in_the_documentation_is_the_real_one(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     """CONTRIBUTING.md quotes one of them; the others are above."""
     quoted = re.search(
         r"^mechfmu build: (motor_pendulum/model\.py:\d+: there is no gravty .*)$",
@@ -256,5 +256,5 @@ def test_mistakes_in_the_documentation_are_told_like_this(write: Write, capsys: 
     assert quoted and capsys.readouterr().err == f"mechfmu build: {quoted[1]}\n"
 
 
-def test_a_row_of_whole_numbers_needs_no_unit() -> None:
+def test_an_integer_row_needs_no_unit() -> None:
     assert Row("n", "n", "parameter", "a count", kind="Integer").unit == "1"

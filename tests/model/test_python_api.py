@@ -1,4 +1,4 @@
-"""The library at the keyboard: what a newcomer types, and what a result can do."""
+"""The Python API: first steps, and the methods of a result."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_csv_reads_back_to_the_same_bits(tmp_path: Path) -> None:
     assert np.array_equal(read["tip.x"], result["tip.x"])
 
 
-def test_last_step_is_shorter_when_the_span_is_no_multiple() -> None:
+def test_last_step_is_shorter_when_the_span_is_not_a_multiple() -> None:
     assert LinkChain(links=1).simulate(stop=0.25, step=0.1).t == pytest.approx([0, 0.1, 0.2, 0.25])
 
 

@@ -108,8 +108,8 @@ def test_what_workflows_run_exists(file: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_text_is_wrapped(page: Path) -> None:
-    """Tables, code, headings and pictures may be longer, and words that cannot be broken."""
+    """Tables, code, formulas, headings and pictures may be longer, and words that cannot be broken."""
     text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    free = re.compile(r"\s*(\||#|!\[|<)")
+    free = re.compile(r"\s*(\||#|!\[|<|\$\$)")
     long = [line for line in text.splitlines() if len(line) > COLUMNS and not free.match(line)]
     assert [line for line in long if max(map(len, line.split())) < COLUMNS // 2] == []

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 from helpers import needs
 from helpers.command_line import done, refused
+from helpers.sweep_units import NewProcesses
 from helpers.tolerances import SOLVER_METHODS
 from mechfmu import LinkChain
 from mechfmu.fmu.build import build
@@ -139,12 +139,12 @@ def test_the_compiled_equations_give_the_same_numbers(chain: Path, truth: np.nda
 @pytest.fixture
 def killed_while_running() -> Iterator[Callable[[int, int], None]]:
     """A progress function that kills one of the processes that make runs after the first chunk."""
-    killed: list[int] = []
+    started, killed = NewProcesses(), []
 
     def progress(finished: int, failed: int) -> None:
         if finished and not killed:
-            killed.append(psutil.Process().children()[0].pid)
-            psutil.Process(killed[0]).kill()
+            killed.append(started.now()[0])
+            killed[0].kill()
 
     yield progress
     assert killed

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from helpers.check_zoo import Defect, write_fmu
-from helpers.sweep_units import write_unit
+from helpers.sweep_units import NewProcesses, write_unit
 from helpers.tolerances import EULER_STEPS
 from mechfmu.model import UserError
 from mechfmu.simulation.simulate import simulate_fmu
@@ -151,6 +151,7 @@ def test_a_heat_map_over_two_values(tmp_path: Path) -> None:
 def job(unit: Make) -> Any:
     """Makes jobs whose processes are ended after the test."""
     made: list[Job] = []
+    started = NewProcesses()
 
     def make(kind: str, spec: Spec, timeout: float | None = None) -> Job:
         made.append(Job(unit(kind).read_bytes(), "fmu", spec, timeout))
@@ -159,7 +160,7 @@ def job(unit: Make) -> Any:
     yield make
     for one in made:
         end_processes(one.token)
-    assert not psutil.Process().children()
+    assert not started.now()
 
 
 def whole_chunk(job: Job) -> tuple[np.ndarray, list[str]]:
@@ -194,8 +195,9 @@ def test_hanging_and_crashing_runs_are_recorded_and_others_continue(unit: Make, 
 
 def test_a_run_is_repeated_when_its_process_is_killed(unit: Make, job: Any) -> None:
     one = job("euler", replace(FINAL, vary={"k": Range(0.1, 1.0, 30), "u": [1.0, 2.0]}))
+    started = NewProcesses()
     run_chunk(one, one.spec.cases()[:1])
-    (process,) = psutil.Process().children()
+    (process,) = started.now()
     process.kill()
     results, reasons = whole_chunk(one)
     assert not any(reasons) and np.array_equal(results, Runner(unit("euler")).chunk(one.spec, one.spec.cases())[0])
@@ -209,15 +211,13 @@ def test_long_chunks_are_returned_early(job: Any, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_an_interrupted_sweep_of_runs_that_hang_ends_at_once(unit: Make, tmp_path: Path) -> None:
-    """And so do its processes, whether the command is interrupted or killed."""
+    """And so do its processes, whether the command is interrupted or killed. Loading takes less than 1 s of CPU."""
     (tmp_path / "hang.toml").write_text('[run]\nstop = 1\nrecord = ["x"]\n[vary]\nk = [100, 101]\n')
     command = [sys.executable, "-m", "mechfmu", "sweep", str(unit("euler")), "hang.toml", "--workers", "1"]
     for how, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         sweeping = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        hanging: list[psutil.Process] = []
-        while not hanging or hanging[0].cpu_times().user < 1.0:  # loading takes less
-            hanging = psutil.Process(sweeping.pid).children()
+        while not (hanging := psutil.Process(sweeping.pid).children()) or hanging[0].cpu_times().user < 1.0:
             assert time.monotonic() < deadline and sweeping.poll() is None
             time.sleep(0.05)
         sweeping.send_signal(how)

@@ -79,8 +79,7 @@ def _periods(text: bytes, i: int, n: int) -> Iterator[int]:
 
 
 def _begins_to_repeat(text: bytes, i: int, period: int) -> bool:
-    """Whether the first instructions from i on equal those a period later: a cheap test that rules out nearly all
-    candidates."""
+    """Whether the instructions from i on equal those a period later: a cheap test that rules out nearly all periods."""
     size = 4 * min(HEAD, (MIN_ITERATIONS - 1) * period)
     return text[4 * i : 4 * i + size] == text[4 * (i + period) : 4 * (i + period) + size]
 

@@ -4,7 +4,7 @@ Both sides exchange pickled messages over the standard input and output of the p
 calls the function serve of a module:
 
     parent     process = FmuProcess("mechfmu.sweep.run_process"); process.send(message); answer = process.receive()
-    process    requests, answer = connect_to_parent(); message = requests.get(); answer(...)
+    process    receive, answer = connect_to_parent(); message = receive(); answer(...)
 """
 
 from __future__ import annotations
@@ -12,29 +12,35 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 END_TIMEOUT = 10.0  # s, from the end of its answers to the end of a process
 END = object()  # the last request: the parent has closed the connection or has ended
 
 
 class FmuProcess:
-    """The process as seen by its parent. `printed`: a file for what it prints; None: nothing is kept."""
+    """The process as seen by its parent.
 
-    def __init__(self, module: str, printed: IO[bytes] | None = None):
+    printed       a file for what it prints; None: nothing is kept
+    own_session   kill reaches all that it started, too. Not for many short messages: Linux shares the processors out
+                  between sessions, and a message between two of them waits its turn
+    """
+
+    def __init__(self, module: str, printed: IO[bytes] | None = None, own_session: bool = False):
+        self._own_group = own_session and os.name == "posix"
         start = f"import sys; sys.path[:] = {sys.path!r}; from {module} import serve; serve()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=printed or subprocess.DEVNULL,
-            start_new_session=True,
+            start_new_session=own_session,
         )
         assert self.process.stdin and self.process.stdout
         self._out, self._in = self.process.stdin, self.process.stdout
@@ -57,7 +63,7 @@ class FmuProcess:
             return None
 
     def end(self) -> None:
-        """Wait for the process to end by itself, then kill it and all that it started."""
+        """Wait for the process to end by itself, then kill it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(END_TIMEOUT)
         self.kill()
@@ -66,7 +72,7 @@ class FmuProcess:
     def kill(self) -> None:
         if self.process.returncode is None:  # not polled again: what an ended process started may still run
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL) if os.name == "posix" else self.process.kill()
+                os.killpg(self.process.pid, signal.SIGKILL) if self._own_group else self.process.kill()
 
     def close(self) -> None:
         """Close the connection, which ends the process."""
@@ -89,32 +95,38 @@ class FmuProcess:
 # --- in the process ---------------------------------------------------------------------------------------------------
 
 
-def connect_to_parent(end_timeout: float = 0.0) -> tuple[queue.SimpleQueue[Any], Callable[[Any], None]]:
-    """Return the requests of the parent and the function that answers them.
+def connect_to_parent() -> tuple[Callable[[], Any], Callable[[Any], None]]:
+    """Return the functions that receive a request, END when the parent has closed the connection, and answer it.
 
-    When the parent closes the connection or ends, the last request is END, and this process ends after `end_timeout`
-    seconds, whatever the FMU does. What the FMU prints to standard output goes to standard error.
+    What the FMU prints to standard output goes to standard error.
     """
     pipe_in, pipe_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
-    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(pipe_in, requests, end_timeout), daemon=True).start()
+
+    def receive() -> Any:
+        try:
+            return pickle.load(pipe_in)
+        except Exception:
+            return END
 
     def answer(message: Any) -> None:
         with contextlib.suppress(OSError):  # the parent has ended: the next request is END
             pickle.dump(message, pipe_out)
             pipe_out.flush()
 
-    return requests, answer
+    return receive, answer
 
 
-def _listen(pipe: BinaryIO, requests: queue.SimpleQueue[Any], end_timeout: float) -> None:
-    try:
-        while True:
-            requests.put(pickle.load(pipe))
-    except Exception:
-        requests.put(END)
-        threading.Event().wait(end_timeout)
+def end_after_parent() -> None:
+    """End this process END_TIMEOUT seconds after its parent, even if the FMU hangs. Has no effect on Windows."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        time.sleep(END_TIMEOUT)
         os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -21,7 +21,7 @@ from fmpy import fmi2
 
 from ..model import UserError
 from .fmu_messages import message_logger
-from .fmu_process import END, END_TIMEOUT, FmuProcess, connect_to_parent
+from .fmu_process import END, FmuProcess, connect_to_parent, end_after_parent
 
 KINDS: dict[str, tuple[str, Any]] = {  # of variables: the name of their FMI functions, their C type
     "Real": ("Real", ctypes.c_double),
@@ -238,10 +238,11 @@ class IsolatedSlave:
 
 def serve() -> None:
     """Answer calls until the master calls free or ends."""
-    requests, answer = connect_to_parent(END_TIMEOUT)
+    receive, answer = connect_to_parent()
+    end_after_parent()
     answer(READY)
     server = SlaveServer()
-    while (request := requests.get()) is not END:
+    while (request := receive()) is not END:
         call, arguments = request
         answer(server.answer(call, arguments))
         if call == "free":

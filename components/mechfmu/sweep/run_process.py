@@ -12,20 +12,22 @@ is the first one that it has not answered.
 
 from __future__ import annotations
 
+import os
 import queue
 import shutil
 import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..model import UserError
-from ..simulation.fmu_process import END as CLOSED
+from ..simulation import fmu_process
 from ..simulation.fmu_process import FmuProcess, connect_to_parent
 from .runner import Runner
 from .specification import Spec
@@ -69,7 +71,7 @@ class RunProcess:
         self._count = 0
         self._usable = True
         self._closed = threading.Event()
-        self._process = FmuProcess(__name__)
+        self._process = FmuProcess(__name__, own_session=True)
         try:
             file = self.folder / "swept.fmu"
             file.write_bytes(job.content)
@@ -219,7 +221,9 @@ def end_processes(token: str) -> None:
 
 def serve() -> None:
     """Make runs until the worker ends."""
-    requests, answer = connect_to_parent()
+    receive, answer = connect_to_parent()
+    requests: queue.Queue[Any] = queue.Queue()
+    threading.Thread(target=_listen, args=(receive, requests), daemon=True).start()
     file, folder, engine, spec = requests.get()
     try:
         runner = Runner(Path(file), engine, Path(folder))
@@ -230,15 +234,19 @@ def serve() -> None:
     answer((READY,))
     while True:
         try:
-            request = requests.get(timeout=IDLE)
+            cases, seconds = requests.get(timeout=IDLE)
         except queue.Empty:
             return
-        if request is CLOSED:
-            return
-        cases, seconds = request
         until = time.monotonic() + seconds
         for result in runner.runs(spec, cases):
             answer(result)
             if runner.once_per_process or time.monotonic() > until:
                 break
         answer(LAST if runner.once_per_process else END)
+
+
+def _listen(receive: Callable[[], Any], requests: queue.Queue[Any]) -> None:
+    """Take requests; this process ends with its worker, whatever the FMU does."""
+    while (request := receive()) is not fmu_process.END:
+        requests.put(request)
+    os._exit(0)

@@ -61,7 +61,7 @@ def test_matrices_and_recursion_agree(limbs: Limbs) -> None:
 
 @shapes
 @pytest.mark.parametrize("feet", ([0], [1], [0, 1]), ids=("foot 1", "foot 2", "both"))
-def test_they_agree_on_pins_and_given_lengths(limbs: Limbs, feet: list[int]) -> None:
+def test_they_agree_with_pinned_feet_and_given_lengths(limbs: Limbs, feet: list[int]) -> None:
     random = np.random.default_rng(7)
     for c in random_cases(limbs, 6):
         fixed = random.integers(0, 2, limbs.n).astype(float)
@@ -72,7 +72,7 @@ def test_they_agree_on_pins_and_given_lengths(limbs: Limbs, feet: list[int]) -> 
 
 @shapes
 def test_inverse_dynamics_gives_the_forces_back(limbs: Limbs) -> None:
-    """A third way: outward accelerations, inward sums of forces, row by row as in the specification's readable form."""
+    """A third way: outward accelerations, inward sums of forces, row by row as in the specification."""
     for c in random_cases(limbs):
         acc = fast(c)
         s, sigma, cc = c.state, limbs.sigma, limbs.c(c.links.n)
@@ -310,7 +310,7 @@ def test_standing_balances_its_moments() -> None:
     assert np.all(y.thrust[:4] > 0), "the legs are compressed"
 
 
-def test_flight_keeps_momentum_whatever_acts_inside() -> None:
+def test_flight_conserves_momentum_under_internal_forces() -> None:
     """With inertia that changes in time, inner moments and actuators, the energy balances.
 
     P_x, P_y + M g t, the path of the mass centre and H_c are conserved.
@@ -377,8 +377,8 @@ def test_mobility_of_the_feet() -> None:
         for c in random_cases(limbs, 3):
             mass, _ = system(c)
             J, _ = jacobian(c, [0, 1])
-            b, f = swept(c)
-            mobility = recursion.foot_mobility(limbs, b, f, c.g)
+            links, sweep = swept(c)
+            mobility = recursion.foot_mobility(limbs, links, sweep, c.g)
             found = np.block([[np.reshape(mobility.Om[i][j], (2, 2)) for j in range(2)] for i in range(2)])
             inverse = np.linalg.inv(mass)
             assert worst(found, J @ inverse @ J.T) < FORMS

@@ -151,7 +151,7 @@ def test_the_error_would_be_noticed(
     (reactions_only_in_the_rows_of_x_and_y, sign_in_16, cosine_in_K, nothing_acts_in_flight),
     ids=lambda f: f.__name__,
 )
-def test_the_recursion_tells_it_apart(error: Callable[[Case, dense.Matrices], dense.Matrices]) -> None:
+def test_the_recursion_differs_from_it(error: Callable[[Case, dense.Matrices], dense.Matrices]) -> None:
     data = load("acc_6link")
     c = case(Limbs(2, 2, 2), data["cases"][1])
     assert worst(right(c), fast(c)) < FORMS

@@ -85,11 +85,11 @@ def test_impacts() -> None:
     assert len(data) == 9
     for c, expect in data:
         feet = [foot - 1 for foot in expect["feet"]]
-        b, f = swept(c)
-        mobility = recursion.foot_mobility(c.limbs, b, f, c.g)
+        links, sweep = swept(c)
+        mobility = recursion.foot_mobility(c.limbs, links, sweep, c.g)
         v = [tuple(jacobian(c, [foot])[0] @ c.v) for foot in range(2)]
         Lambda = contact.solve(mobility.Om, [float(foot in feet) for foot in range(2)], [(-x, -y) for x, y in v])
-        added = recursion.foot_force_response(c.limbs, b, f, Lambda)
+        added = recursion.foot_force_response(c.limbs, links, sweep, Lambda)
         after = c.v + np.concatenate([[added.x, added.y], added.phi, added.l])
         assert worst(after, expect["expect"]["qd_plus"] + expect["expect"]["ld_plus"]) < EXO_GOLDEN
         assert worst([Lambda[foot] for foot in feet], np.reshape(expect["expect"]["impulses"], (-1, 2))) < EXO_GOLDEN
@@ -228,21 +228,10 @@ def test_accelerations_in_every_engine(name: str) -> None:
         for c, data in cases(file):
             links = c.limbs.n
             length = data["mode"] == "length_inertia"
-            m = Exoskeleton(
-                leg1=c.limbs.k,
-                leg2=c.limbs.p,
-                body=c.limbs.r,
-                contact="external",
-                inertia="length" if length else "prescribed",
-            )
-            values = starts(
-                data["params"],
-                data["state"]["q"],
-                data["state"]["l"],
-                data["state"]["qd"],
-                data["state"]["ld"],
-                list(c.links.jr * c.links.l0**2) if length else None,
-            )
+            inertia = "length" if length else "prescribed"
+            m = Exoskeleton(leg1=c.limbs.k, leg2=c.limbs.p, body=c.limbs.r, contact="external", inertia=inertia)
+            state = (data["state"][key] for key in ("q", "l", "qd", "ld"))
+            values = starts(data["params"], *state, list(c.links.jr * c.links.l0**2) if length else None)
             values |= moments(c.limbs, data["inputs"]["M"], data["inputs"]["MH"])
             values |= {f"foot[{b + 1}].force_{a}": c.loads.R[b][i] for b in range(2) for i, a in enumerate("xy")}
             values |= {f"link[{i + 1}].axial_force": c.loads.Fa[i] for i in range(links)}
@@ -251,10 +240,8 @@ def test_accelerations_in_every_engine(name: str) -> None:
                 values |= {f"link[{i + 1}].inertia_rate_input": c.loads.Id[i] for i in range(links)}
             at = m.start(values)
             y = m.table.y(engine(name, m).outputs(*at))
-            assert (
-                worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], data["expect"]["qdd"] + data["expect"]["ldd"])
-                < EXO_GOLDEN
-            )
+            wanted = data["expect"]["qdd"] + data["expect"]["ldd"]
+            assert worst([y.x_acc, y.y_acc, *y.phi_acc, *y.l_acc], wanted) < EXO_GOLDEN
             matrices = m.matrices(*at)
             assert matrices.A.shape == (links + 2, links + 2) and np.array_equal(matrices.G, matrices.E.T)
             right = dense.matrices(c.limbs, c.links, c.state, c.loads)

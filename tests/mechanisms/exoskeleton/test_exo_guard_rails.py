@@ -49,7 +49,7 @@ def test_a_bad_start_in_the_library(name: str, start: dict[str, float], text: st
 
 @bad_starts
 def test_a_bad_start_in_an_fmu(fmu: Build, host: Host, start: dict[str, float], text: str) -> None:
-    """Refused at the end of initialization; a better start can then be given to a new instance."""
+    """An error when initialization ends; a new instance accepts a valid start."""
     file = fmu("exoskeleton", **THREE)
     slave = host.open(file).enter(start)
     with pytest.raises(Refused) as refused:
@@ -59,7 +59,7 @@ def test_a_bad_start_in_an_fmu(fmu: Build, host: Host, start: dict[str, float], 
     host.open(file).initialize()
 
 
-def test_starts_near_the_limits_are_taken() -> None:
+def test_starts_near_the_limits_are_accepted() -> None:
     """The same postures with a small margin are valid."""
     for start in (
         UPRIGHT | {"hip.y_start": 1.0},
@@ -75,7 +75,7 @@ def test_starts_near_the_limits_are_taken() -> None:
         assert np.all(np.isfinite(instance.get(instance.table.of("state", "output"))))
 
 
-def test_pins_that_are_off_by_a_little_are_put_right() -> None:
+def test_a_start_slightly_off_the_pins_is_projected_onto_them() -> None:
     """Half a millimetre above the ground and 0.2 mm/s: the start state is projected onto the pins."""
     m = Exoskeleton.three_link()
     _, x, d, u, p = m.start(UPRIGHT | STANDING | {"hip.y_start": 0.9279, "hip.velocity_x_start": 2e-4})
@@ -123,7 +123,7 @@ def test_locked_legs_that_are_almost_parallel() -> None:
     assert m.event_notes[undetermined].stop
 
 
-def test_too_many_events_say_so() -> None:
+def test_too_many_events_in_a_step_are_an_error() -> None:
     """Hops of 0.1 mm without loss: a second holds more of them than a step may have."""
     start = {
         **A_FRAME,

@@ -111,7 +111,7 @@ def velocities(m: Exoskeleton, x: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_takes_part_in_an_impact(name: str) -> None:
+def test_which_feet_take_part_in_an_impact(name: str) -> None:
     """Against brute force, for landings in flight, beside a pinned foot, and of both feet at once."""
     m = Exoskeleton.three_link()
     run = engine(name, m)
@@ -154,8 +154,8 @@ def test_who_takes_part_in_an_impact(name: str) -> None:
     )
 
 
-def test_a_second_jump_in_the_same_moment_does_nothing() -> None:
-    """Guards of both feet fall together; the first jump has landed both."""
+def test_a_second_jump_at_the_same_time_has_no_effect() -> None:
+    """The guards of both feet cross zero together; the first jump lands both feet."""
     m = Exoskeleton.three_link()
     t, x, d, u, p = landing(m, 0, (0, 0), (1, 1))
     X = m.table.x(x)
@@ -253,8 +253,8 @@ def test_an_input_that_jumps_can_lift_the_feet(name: str) -> None:
     assert min(value(instance, "foot[1].gap", "foot[2].gap")) > 0
 
 
-def test_guards_that_fall_together_in_the_python_engine() -> None:
-    """Both balls land in one moment: both bounce, as in the native runtime."""
+def test_simultaneous_events_in_the_python_engine() -> None:
+    """Both balls land at the same time: both bounce, as in the native runtime."""
     for later in (0.0, 1e-12, 1e-10):
         instance = Instance(TwoBalls(), {"ball[1].height_start": 1.3, "ball[2].height_start": 1.3 + later})
         instance.initialize()
@@ -329,7 +329,7 @@ def test_the_slip_flag(name: str) -> None:
 
 
 def test_locked_links_are_rigid() -> None:
-    """Against the matrices without their rows and columns; the thrust is what the residual of the length row says."""
+    """Against the matrices without their rows and columns; the thrust is the residual of the length row."""
     m = Exoskeleton.six_link(contact="external")
     for seed in range(4):
         t, x, d, u, p = everything_acts(m, seed, (0, 0))
@@ -407,7 +407,7 @@ def test_locked_lengths_stay_and_nothing_is_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", ("casadi", "c"))
 def test_a_prescribed_length_follows_its_inputs(name: str) -> None:
-    """By its acceleration alone, and drawn to a wanted length; the work of whoever prescribes it is booked."""
+    """By its acceleration alone, and drawn to a wanted length; the energy balance includes the work of the drive."""
     m = Exoskeleton.three_link(contact="flight", lengths="prescribed")
     for bandwidth in (0.0, 30.0):
         instance = make_instance(
@@ -429,7 +429,7 @@ def test_a_prescribed_length_follows_its_inputs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_holds_a_length_through_an_impact_does_work(name: str) -> None:
+def test_the_drive_of_a_length_does_work_in_an_impact(name: str) -> None:
     """A leg is shortened as its foot lands: the energy changes by the loss and by the work of the length's drive."""
     m = Exoskeleton.three_link(lengths="prescribed")
     run, landed = engine(name, m), 0

@@ -61,7 +61,7 @@ def test_steps_of_the_pendulum_tend_to_the_wanted_length(gain: float) -> None:
     assert np.allclose(errors[1:], (1 - gain) * grows * np.array(errors[:-1]), rtol=0, atol=1e-9)
 
 
-def test_the_stance_leg_carries_as_it_shall() -> None:
+def test_the_stance_leg_exerts_the_wanted_force() -> None:
     """Massless legs of locked length: the ground's vertical force is that of (9), the body's moment that of (8)."""
     exo = Exoskeleton.six_link()
     start = {
@@ -142,7 +142,7 @@ def test_legs_change_roles_at_touch_down_but_not_too_early() -> None:
 
 
 @pytest.mark.parametrize("contact", ("flight", "automatic"))
-def test_a_push_stands_in_the_equations_and_in_the_energy(contact: str) -> None:
+def test_a_push_enters_the_equations_and_the_energy_balance(contact: str) -> None:
     """Against the matrices of (25'), (26'), and by the power of the force."""
     exo, push = Exoskeleton.six_link(contact=contact, push="hip"), np.array([80.0, -30.0])
     t, x, d, u, p = exo.start(

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _run_system(options: argparse.Namespace) -> None:
     from ...cosim.system import System
-    from ...simulation.simulate import pace
+    from ...simulation.time_grid import pace
 
     _check_arguments(options)
     check_result_files(options)
@@ -130,7 +130,7 @@ def _names(system: System, causality: str) -> list[str]:
 
 def _inputs(file: str, system: System) -> dict[str, tuple[Any, Any]]:
     """Read the table of inputs: FMU.NAME -> (times, values)."""
-    from ...simulation.simulate import read_input_table
+    from ...simulation.inputs import read_input_table
 
     table, known = read_input_table(file), _names(system, "input")
     for name in table:

@@ -58,7 +58,8 @@ def run(options: argparse.Namespace) -> None:
 
 def _model_and_values(options: argparse.Namespace) -> tuple[Mechanism, dict[str, Any]]:
     """Return the mechanism and the values that were set; for an FMU, its start values apply where none was set."""
-    from ...simulation.simulate import mechanism_of, read_description
+    from ...simulation.description import read_description
+    from ...simulation.source_mechanism import mechanism_of
 
     values = read_pairs(options.set, "--set")
     if not options.name.endswith(".fmu"):

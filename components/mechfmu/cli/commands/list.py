@@ -67,7 +67,7 @@ def _list_all() -> None:
 
 def _list_fmu(file: str) -> None:
     """List the interface types of any FMU and its variables, except local ones."""
-    from ...simulation.simulate import read_description, unit_name
+    from ...simulation.description import read_description, unit_name
 
     description = read_description(file)
     kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}

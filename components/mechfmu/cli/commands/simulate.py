@@ -31,7 +31,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ...simulation.simulate import pace, read_description, simulate_fmu, times
+    from ...simulation.description import read_description
+    from ...simulation.simulate import simulate_fmu
+    from ...simulation.time_grid import pace, times
 
     check_result_files(options)
     description = read_description(options.fmu)

@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...simulation.simulate import read_description
+    from ...simulation.description import read_description
     from ...sweep.specification import read_spec
     from ...sweep.sweep import sweep
 

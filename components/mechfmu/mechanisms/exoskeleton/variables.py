@@ -43,8 +43,8 @@ def _link_parameters(config: Configuration, link: Limb) -> tuple[Row, ...]:
         Row("given", "link[{k}].prescribed", "parameter", "true: the length of link {k} follows its inputs", size=n,
             kind="Boolean", min=0, max=1),
         Row("pace", "prescribed.bandwidth", "parameter",
-            "how fast prescribed lengths follow length_input and length_rate_input; 0: only length_acceleration_input "
-            "counts", "1/s", min=0.0),
+            "how fast prescribed lengths follow length_input and length_rate_input; "
+            "0: only length_acceleration_input counts", "1/s", min=0.0),
     )  # fmt: skip
     return (
         Row("gravity", "gravity", "parameter", "acceleration of gravity, along -y", "m/s2", start=9.81),

@@ -221,11 +221,11 @@ def augmented_bodies(graph: Graph, bodies: Bodies) -> AugmentedBodies:
     """The constants of the bodies, (3) to (5)."""
     n, S, T, m = graph.n, graph.S, graph.T, bodies.m
     M = sum(m[i] for i in range(n))
-    pairs = [(i, j) for i in range(n) for j in range(n)]
+    arcs, pairs = range(n), [(i, j) for i in range(n) for j in range(n)]
     c = {(i, a): (0.0 if a == i else graph.arcs[a].position) - bodies.c[i] for i, a in pairs if S[i, a]}
 
     def joint_to_joint(i: int, j: int) -> Array:  # (3)
-        terms = (T[a, j] * S[i, a] * c[i, a] for a in range(n) if T[a, j] * S[i, a])
+        terms = (T[a, j] * S[i, a] * c[i, a] for a in arcs if T[a, j] * S[i, a])
         return sum(terms, start=np.zeros(3))
 
     d = {(i, j): joint_to_joint(i, j) for i, j in pairs}
