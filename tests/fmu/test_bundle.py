@@ -17,9 +17,8 @@ from mechfmu.codegen.sources import fmu_source
 from mechfmu.fmu.bundle import bundled_files
 
 SHARED = {  # mechanism -> other mechanisms whose modules its own modules import
-    "cart_controller": {"wheeled_cart"},
+    "cart_controller": {"scenario", "wheeled_cart"},
     "computed_torque": {"tree"},
-    "scenario": {"wheeled_cart"},
     "spherical_arm": {"tree"},
 }
 LAZY = "mechanisms/tree/readers/"  # imported by Tree.from_file, which a slave does not call: the FMU contains the tree

@@ -508,20 +508,9 @@ def test_mp4(tmp_path: Path) -> None:
 def test_command(fmu: Build, tmp_path: Path) -> None:
     """Pages of an FMU, with chosen signals; and no run for an animation that cannot be written."""
     file = fmu(links=2)
-    text = done(
-        "simulate",
-        file,
-        "--stop",
-        0.3,
-        "--plot",
-        "plot.html",
-        "--animate",
-        "animation.html",
-        "--signals",
-        "tip.x,energy.total",
-        folder=tmp_path,
-    )
-    assert "wrote plot.html" in text and "wrote film.html" in text
+    files = ["--plot", "plot.html", "--animate", "animation.html", "--signals", "tip.x,energy.total"]
+    text = done("simulate", file, "--stop", 0.3, *files, folder=tmp_path)
+    assert "wrote plot.html" in text and "wrote animation.html" in text
     assert page_data((tmp_path / "animation.html").read_text(encoding="utf-8"))["chosen"] == ["tip.x", "energy.total"]
     assert "tip.x" in (tmp_path / "plot.html").read_text(encoding="utf-8")
     refused("simulate", file, "--animate", "animation.avi", folder=tmp_path, words=("animation.avi", ".mp4"))
