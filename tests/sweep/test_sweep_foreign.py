@@ -211,7 +211,7 @@ def test_long_chunks_are_returned_early(job: Any, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_an_interrupted_sweep_of_runs_that_hang_ends_at_once(unit: Make, tmp_path: Path) -> None:
-    """And so do its processes, whether the command is interrupted or killed. Loading takes less than 1 s of processor."""
+    """And so do its processes, whether the command is interrupted or killed. Loading takes less than 1 s."""
     (tmp_path / "hang.toml").write_text('[run]\nstop = 1\nrecord = ["x"]\n[vary]\nk = [100, 101]\n')
     command = [sys.executable, "-m", "mechfmu", "sweep", str(unit("euler")), "hang.toml", "--workers", "1"]
     for how, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
