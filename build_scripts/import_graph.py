@@ -1,4 +1,4 @@
-"""The import graph of the package, lazy imports included:   python3 build_scripts/import_graph.py [FILE.svg]
+"""The import graph of the package, lazy imports included:   python build_scripts/import_graph.py [FILE.svg]
 
 Prints the parts of the package (folders, and files beside them) from the bottom to the top, each with the parts that it
 imports, and draws them to a file if one is named: docs/imports.svg is the picture in docs/architecture.md. Imports
@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import graphlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+
+from mechfmu.fmu.bundle import executed
 
 PACKAGE = Path(__file__).resolve().parent.parent / "components" / "mechfmu"
 
@@ -55,16 +57,6 @@ def deepest(name: Module, texts: Mapping[Module, str]) -> Module:
     while name not in texts:
         name = name[:-1]
     return name
-
-
-def executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers read."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            yield from (n for branch in child.orelse for n in (branch, *executed(branch)))
-        else:
-            yield child
-            yield from executed(child)
 
 
 def graph(texts: Mapping[Module, str]) -> dict[Module, set[Module]]:

@@ -7,14 +7,13 @@ placeholder, and the same model description with one passage replaced. docs/chec
 from __future__ import annotations
 
 import math
-import shutil
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from helpers.paths import ROOT, TESTS
+from helpers.unit_library import library
 
 PLACE = b"@defect:none" + b" " * 20
 
@@ -308,20 +307,6 @@ CLEAN = {
 }  # fmt: skip
 
 
-@cache
-def library(folder: Path) -> bytes:
-    """The library without a defect, compiled once per process."""
-    from mechfmu.codegen.compiler import compile_library, host_platform
-
-    sources = folder / "zoo_sources"
-    sources.mkdir(parents=True, exist_ok=True)
-    shutil.copy(TESTS / "c" / "check_unit.c", sources)
-    shutil.copy(ROOT / "fmu_src" / "fmi" / "fmi2.h", sources)
-    target = folder / "zoo_library.so"
-    compile_library(sources, ["check_unit.c"], target, host_platform(), "cc" if shutil.which("cc") else "zig")
-    return target.read_bytes()
-
-
 def write_fmu(folder: Path, defect: Defect) -> Path:
     """The FMU with this defect."""
     from mechfmu.codegen.compiler import PLATFORMS, host_platform
@@ -331,7 +316,7 @@ def write_fmu(folder: Path, defect: Defect) -> Path:
     for old, new in defect.xml:
         assert old in text, f"{defect.name}: {old} is not in the model description"
         text = text.replace(old, new)
-    binary = library(folder)
+    binary = library("check_unit.c", folder)
     assert binary.count(PLACE) == 1
     if defect.binary:
         binary = binary.replace(PLACE, f"@defect:{defect.binary}".encode().ljust(len(PLACE)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
-from functools import cache
 from pathlib import Path
 
 import psutil
 
-from helpers.paths import ROOT, TESTS
-from mechfmu.codegen.compiler import PLATFORMS, compile_library, host_platform
+from helpers.unit_library import library
+from mechfmu.codegen.compiler import PLATFORMS, host_platform
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Unit" guid="{kind}">
@@ -36,17 +34,6 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-@cache
-def library(folder: Path) -> bytes:
-    sources = folder / "unit_sources"
-    sources.mkdir(parents=True, exist_ok=True)
-    shutil.copy(TESTS / "c" / "sweep_unit.c", sources)
-    shutil.copy(ROOT / "fmu_src" / "fmi" / "fmi2.h", sources)
-    target = folder / "unit_library.so"
-    compile_library(sources, ["sweep_unit.c"], target, host_platform(), "cc" if shutil.which("cc") else "zig")
-    return target.read_bytes()
-
-
 def write_unit(folder: Path, kind: str, state: bool = True, declared_once: bool = True) -> Path:
     """The FMU of this kind: words of tests/c/sweep_unit.c."""
     place = PLATFORMS[host_platform()]
@@ -60,7 +47,7 @@ def write_unit(folder: Path, kind: str, state: bool = True, declared_once: bool 
     )
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("modelDescription.xml", text)
-        archive.writestr(f"binaries/{place.name}/Unit{place.suffix}", library(folder))
+        archive.writestr(f"binaries/{place.name}/Unit{place.suffix}", library("sweep_unit.c", folder))
     return target
 
 

@@ -38,21 +38,21 @@ def bundled_files(mechanism: Mechanism) -> dict[Path, bytes]:
 
 def imported_modules(file: Path, package: Module) -> Iterator[Module]:
     """Yield the modules of mechfmu that a file of `package` imports, and every imported name as if it were one."""
-    for node in _executed(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in executed(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) + 1 - node.level] + tuple(node.module.split(".") if node.module else ())
             yield base
             yield from ((*base, name.name) for name in node.names)
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
+def executed(node: ast.AST) -> Iterator[ast.AST]:
     """Yield all nodes below `node`, except those under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            yield from (n for branch in child.orelse for n in (branch, *_executed(branch)))
+            yield from (n for branch in child.orelse for n in (branch, *executed(branch)))
         else:
             yield child
-            yield from _executed(child)
+            yield from executed(child)
 
 
 def _file(module: Module, own: Module, folder: Path) -> Path | None:
