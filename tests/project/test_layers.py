@@ -69,4 +69,4 @@ def test_what_only_type_checkers_read_does_not_count() -> None:
 
 def test_the_picture_in_the_documentation_is_up_to_date() -> None:
     drawn = (DOCS / "imports.svg").read_text(encoding="utf-8")
-    assert drawn == svg(by_part(GRAPH)), "draw it again: python3 build_scripts/import_graph.py docs/imports.svg"
+    assert drawn == svg(by_part(GRAPH)), "draw it again: python build_scripts/import_graph.py docs/imports.svg"
