@@ -1,6 +1,6 @@
 """The rehearsal: every host with every mechanism, against Co-Simulation of the same binary.
 
-    python tests/rehearsal_hosts.py        the results as Markdown tables, for the documentation
+    PYTHONPATH=tests python -m helpers.rehearsal_hosts        the results as Markdown tables, for the documentation
 
 The hosts are in rehearsal_model_exchange.py and rehearsal_co_simulation.py. They imitate tools that the tests cannot
 install: they make the same calls in the same order and modes, with the same values.
@@ -79,12 +79,12 @@ def load(native: Native, name: str) -> ImportedFmu:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`complaint` is empty when the host ended where Co-Simulation does."""
+    """`violation` is empty when the host ended where Co-Simulation does."""
 
     host: str
     mechanism: str
     error: float
-    complaint: str
+    violation: str
 
     @property
     def cell(self) -> str:
@@ -123,11 +123,11 @@ def rehearse(host: Host, fmu: ImportedFmu, job: Job | None = None) -> Outcome:
         host.name,
         fmu.mechanism.name,
         found.error,
-        "; ".join(_complaints(host, job, run, wanted, found.error, found.worst, found.other)),
+        "; ".join(_violations(host, job, run, wanted, found.error, found.worst, found.other)),
     )
 
 
-def _complaints(
+def _violations(
     host: Host, job: Job, run: Run, wanted: Run, error: float, worst: str, other: Sequence[str]
 ) -> list[str]:
     found = list(other)
@@ -152,7 +152,7 @@ class Events:
     host: str
     tolerance: float
     run: Run | None
-    complaint: str
+    violation: str
 
     @property
     def cell(self) -> str:
