@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import release_notes
 TEST_FILES = sorted(TESTS.rglob("test_*.py"))
 PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
 COLUMNS = 120
+LINES = 65  # of a function: "about 60"
 
 KEYS = set(names())
 CLASSES = {"".join(word.capitalize() for word in key.split("_")): key for key in KEYS}
@@ -113,3 +115,28 @@ def test_text_is_wrapped(page: Path) -> None:
     free = re.compile(r"\s*(\||#|!\[|<|\$\$)")
     long = [line for line in text.splitlines() if len(line) > COLUMNS and not free.match(line)]
     assert [line for line in long if max(map(len, line.split())) < COLUMNS // 2] == []
+
+
+def definitions(kind: type[ast.AST], *folders: Path) -> Iterator[tuple[str, ast.AST]]:
+    """(file, node) of every definition of a kind in the Python files of these folders."""
+    for file in (file for folder in folders for file in sorted(folder.rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, kind):
+                yield file.relative_to(ROOT).as_posix(), node
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """The package itself repeats the mechanisms' classes, for type checkers."""
+    own = (PACKAGE / "__init__.py").relative_to(ROOT).as_posix()
+    found = Counter(node.name for file, node in definitions(ast.ClassDef, PACKAGE) if file != own)
+    assert [name for name, count in found.items() if count > 1] == []
+
+
+def test_functions_fit_on_a_screen() -> None:
+    folders = (PACKAGE, ROOT / "fmu_src", BUILD_SCRIPTS, ROOT / "benchmarks", ROOT / "examples", TESTS)
+    long = [
+        f"{file}: {node.name} has {node.end_lineno - node.lineno + 1} lines"
+        for file, node in definitions(ast.FunctionDef, *folders)
+        if node.end_lineno - node.lineno >= LINES
+    ]
+    assert long == []
