@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from importlib.metadata import files
 from pathlib import Path
 
 from helpers import needs
@@ -58,6 +57,5 @@ def crane(folder: Path) -> Tree:
 
 def robot_file(name: str) -> Path:
     """Return a file of the installed package of robot descriptions."""
-    needs.package("example_robot_data")
-    (found,) = [f for f in files("example-robot-data") or () if f.name == name]
-    return Path(str(found.locate()))
+    (found,) = needs.robot_descriptions().rglob(name)
+    return found

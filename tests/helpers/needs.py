@@ -10,7 +10,9 @@ import importlib
 import importlib.util
 import os
 import shutil
-from typing import Any
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -26,7 +28,6 @@ PROGRAMS = {
 }
 PACKAGES = {  # module -> what pip calls it
     "pinocchio": "pin",
-    "example_robot_data": "example-robot-data",
     "libcosimpy": "libcosimpy",
     "ecospy": "ecospy tbb",
     "selenium": "selenium",
@@ -53,6 +54,15 @@ def package(name: str, whole_file: bool = False) -> None:
         _missing(top, f"pip install {PACKAGES[top]}", whole_file)
 
 
+def robot_descriptions() -> Path:
+    """The folder of URDF files that the package example-robot-data has installed."""
+    try:
+        place = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
+    except PackageNotFoundError:
+        _missing("example-robot-data", "pip install example-robot-data")
+    return Path(str(place))
+
+
 def master(name: str) -> None:
     """A program that runs FMUs, by its name in the tests; FMPy is always there."""
     if name != "fmpy":
@@ -76,7 +86,7 @@ class _MissingModule:
         raise AssertionError(f"{self._name} was missing when this file was collected")
 
 
-def _missing(name: str, how: str, whole_file: bool = False) -> None:
+def _missing(name: str, how: str, whole_file: bool = False) -> NoReturn:
     reason = f"{name} is missing, so this is not tested here: {how}"
     if os.environ.get("CI"):
         pytest.fail(reason)

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from dataclasses import replace
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -174,11 +173,6 @@ def test_names_are_made_legal_and_stay_unique() -> None:
 # --- URDF against Pinocchio -------------------------------------------------------------------------------------------
 
 
-def robots() -> Path:
-    needs.package("example_robot_data")
-    return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
-
-
 def random_motion(tree: BodyTree, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     q: list[float] = []
     for joint in tree.joints:
@@ -291,7 +285,7 @@ ROBOTS = {  # robot: degrees of freedom on a fixed base
 @pytest.mark.parametrize("base", ("fixed", "free"))
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_real_robots_move_as_in_pinocchio(robot: str, base: str) -> None:
-    text = (robots() / robot).read_text()
+    text = (needs.robot_descriptions() / robot).read_text()
     text = re.sub(r"<mimic [^>]*/>", "", text)  # Pinocchio lets these joints move on their own
     tree = read_urdf(text, base)
     other = Pinocchio(text, tree)
@@ -302,7 +296,7 @@ def test_real_robots_move_as_in_pinocchio(robot: str, base: str) -> None:
 
 
 def test_the_comparison_notices_a_small_change() -> None:
-    text = (robots() / "solo_description/robots/solo12.urdf").read_text()
+    text = (needs.robot_descriptions() / "solo_description/robots/solo12.urdf").read_text()
     tree = read_urdf(text, "free")
     foot = len(tree.bodies) - 1
     changed = replace(
@@ -323,7 +317,7 @@ REASONS = (
 
 
 def test_real_robots_are_read_or_rejected_for_a_stated_reason() -> None:
-    files = sorted(robots().rglob("*.urdf"))
+    files = sorted(needs.robot_descriptions().rglob("*.urdf"))
     reasons: dict[str, int] = {}
     for file in files:
         try:

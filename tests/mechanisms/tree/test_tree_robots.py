@@ -9,7 +9,6 @@ import re
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import files
 from pathlib import Path
 
 import numpy as np
@@ -32,11 +31,8 @@ STATES = 3
 
 def file_of(robot: str) -> Path:
     """In the installed package of robot descriptions."""
-    needs.package("example_robot_data")
-    listed = files("example-robot-data")
-    assert listed is not None
-    (found,) = [f for f in listed if f.name == WHERE[robot][0]]
-    return Path(str(found.locate()))
+    (found,) = needs.robot_descriptions().rglob(WHERE[robot][0])
+    return found
 
 
 @dataclass
