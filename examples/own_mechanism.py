@@ -1,7 +1,7 @@
 """A mechanism of your own: the folder cart_pendulum beside this file, simulated, built as an FMU and run.
 
-Copied to components/mechfmu/mechanisms/ the folder would be a mechanism like any other (see CONTRIBUTING.md); here its
-parent is added to the places where mechfmu looks for mechanisms, and nothing is copied.
+Copied to components/mechfmu/mechanisms/ the folder would be a mechanism like any other (see CONTRIBUTING.md); here it
+is registered where it is, and nothing is copied.
 """
 
 from pathlib import Path
@@ -11,9 +11,9 @@ import numpy as np
 from mechfmu import mechanisms
 from mechfmu.simulation.simulate import simulate_fmu
 
-mechanisms.__path__.append(str(Path(__file__).resolve().parent))
+key = mechanisms.add_folder(Path(__file__).parent / "cart_pendulum")
 
-cart = mechanisms.make("cart_pendulum", length=0.8)
+cart = mechanisms.make(key, length=0.8)
 alone = cart.simulate(stop=5, inputs={"cart.force": lambda t: 2.0 * np.sin(3.0 * t)})
 print(f"pushed to and fro for 5 s, the cart is at {alone['cart.position'][-1]:.3f} m")
 
