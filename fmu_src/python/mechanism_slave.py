@@ -12,8 +12,8 @@ from pythonfmu.enums import Fmi2Status
 
 HERE = Path(__file__).parent
 MODEL = json.loads((HERE / "model.json").read_text(encoding="utf-8"))
-mechanisms = importlib.import_module(f"{MODEL['core']}.mechanisms")
-instance = importlib.import_module(f"{MODEL['core']}.simulation.instance")
+mechanisms = importlib.import_module(f"{MODEL['package']}.mechanisms")
+instance = importlib.import_module(f"{MODEL['package']}.simulation.instance")
 UserError = instance.UserError
 
 

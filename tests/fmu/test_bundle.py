@@ -37,7 +37,7 @@ for folder in map(pathlib.Path, sys.argv[1:]):
     slave.setup_experiment(0.0, None, None)
     slave.enter_initialization_mode()
     slave.exit_initialization_mode()
-    package = f"core_{folder.name}"
+    package = f"bundle_{folder.name}"
     found[folder.name] = sorted(modules(package))
     for file in (folder / package).rglob("*.py"):  # every module can be imported, the lazy ones included
         parts = file.relative_to(folder).with_suffix("").parts
@@ -73,12 +73,12 @@ def test_the_chain_bundles_its_own_modules_and_the_engine(bundles: dict[str, dic
 def test_a_slave_imports_every_bundled_module(bundles: dict[str, dict[Path, bytes]], tmp_path: Path) -> None:
     """The real slave of every mechanism, in a fresh interpreter, each on its own copy of the bundle."""
     for key, bundle in bundles.items():
-        folder, package = tmp_path / key, f"core_{key}"
+        folder, package = tmp_path / key, f"bundle_{key}"
         for path, content in bundle.items():
             (folder / package / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / package / path).write_bytes(content)
         shutil.copy(fmu_source("python/mechanism_slave.py"), folder / f"slave_{key}.py")
-        model = dict(name=key, mechanism=key, options=mechanisms.make(key).options, start={}, core=package)
+        model = dict(name=key, mechanism=key, options=mechanisms.make(key).options, start={}, package=package)
         (folder / "model.json").write_text(json.dumps(model))
     command = [sys.executable, "-c", INSTANTIATE_ALL, *(str(tmp_path / key) for key in bundles)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -86,7 +86,7 @@ def test_a_slave_imports_every_bundled_module(bundles: dict[str, dict[Path, byte
     assert done.returncode == 0, done.stderr
     imported = json.loads(done.stdout)
     for key, bundle in bundles.items():
-        expected = {module_name(f"core_{key}", path) for path in bundle if not path.as_posix().startswith(LAZY)}
+        expected = {module_name(f"bundle_{key}", path) for path in bundle if not path.as_posix().startswith(LAZY)}
         assert set(imported[key]) == expected, key
 
 

@@ -45,7 +45,7 @@ def test_both_kinds_in_one_process(fresh_host: Host, tmp_path: Path) -> None:
     assert rows[0] == pytest.approx(rows[1], abs=COMMUNICATION_STEP)
 
 
-def build_with_another_core(kind: str, folder: Path) -> Path:
+def build_with_another_package(kind: str, folder: Path) -> Path:
     """The FMU of a library whose chain falls upwards: same names everywhere, other equations."""
     package = folder / "components" / "mechfmu"
     for part in ("components", "fmu_src"):
@@ -75,7 +75,7 @@ def build_with_another_core(kind: str, folder: Path) -> Path:
 
 
 def test_two_versions_of_the_library_live_side_by_side(fmu: Build, kind: str, fresh_host: Host, tmp_path: Path) -> None:
-    old, new = fmu(links=2), build_with_another_core(kind, tmp_path)
+    old, new = fmu(links=2), build_with_another_package(kind, tmp_path)
     slaves = [
         fresh_host.open(old, "old").initialize(),
         fresh_host.open(new, "new").initialize(),

@@ -197,8 +197,8 @@ def test_pythonfmu_still_builds_the_slave(fmu: Build, fresh_host: Host, tmp_path
         archive.extractall(tmp_path / "fmu")
     resources = tmp_path / "fmu" / "resources"
     module = (resources / "slavemodule.txt").read_text()
-    core = json.loads((resources / "model.json").read_text())["core"]
-    files = [resources / "model.json", tmp_path / "fmu" / "modelDescription.xml", resources / core]
+    package = json.loads((resources / "model.json").read_text())["package"]
+    files = [resources / "model.json", tmp_path / "fmu" / "modelDescription.xml", resources / package]
     options = ["-f", resources / f"{module}.py", "-d", tmp_path / "built"]
     command = [sys.executable, "-m", "pythonfmu", "build", *options, *files]
     subprocess.run(command, check=True, capture_output=True, timeout=60)

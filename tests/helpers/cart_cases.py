@@ -105,7 +105,7 @@ def scenario_inputs(scenario: Mapping[str, Any], t: float = 0.0) -> dict[str, fl
 
 
 def scenario_objects(scenario: Mapping[str, Any], t: float = 0.0) -> tuple[Target, list[Obstacle]]:
-    """The same for the functions of the core."""
+    """Target and obstacles at time t, as arguments of the guidance functions."""
     T = scenario["target"]
     obstacles = [Obstacle(*(o[key] for key in OBSTACLE_NAMES)).after(t) for o in scenario["obstacles"]]
     return Target(T["x"] + T["vx"] * t, T["y"] + T["vy"] * t, T["vx"], T["vy"]), obstacles

@@ -35,7 +35,8 @@ def write_skeleton(key: str, parent: Path) -> list[Path]:
         text = (TEMPLATES / template).read_text(encoding="utf-8")
         file.write_text(Template(text).substitute(words), encoding="utf-8")
     mechanisms.add_folder(folder)
-    return [folder / "__init__.py", *templates, draw_icon(mechanisms.make(key))]
+    icon = draw_icon(mechanisms.make(key))
+    return [folder / "__init__.py", *templates, folder / icon.name]
 
 
 def _check_key(key: str) -> None:

@@ -179,7 +179,7 @@ class Dispatcher:
 
         self.client, self.job, self.cases = client, job, cases
         self._rest, self._size = missing, FIRST_CHUNK
-        self._again: list[np.ndarray] = []  # chunks whose worker died
+        self._to_retry: list[np.ndarray] = []  # chunks whose worker died
         self._losses: Counter[int] = Counter()  # of workers, by run
         self._submitted: dict[Any, np.ndarray] = {}
         self._completed = as_completed()
@@ -197,7 +197,7 @@ class Dispatcher:
                 try:
                     results, reasons, seconds = future.result()
                 except (KilledWorker, CancelledError):  # its worker died, or all that had the job
-                    yield from self._lost(runs)
+                    yield from self._retry_lost_runs(runs)
                 else:
                     wanted = round(CHUNK_SECONDS * len(results) / max(seconds, 1e-6))
                     self._size = min(max(wanted, 1), LARGEST_CHUNK)
@@ -228,9 +228,9 @@ class Dispatcher:
     def _submit_more(self) -> None:
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         threads = max(1, sum(w["nthreads"] for w in workers))
-        while (self._again or len(self._rest)) and len(self._submitted) < CHUNKS_AHEAD * threads:
-            if self._again:
-                self._submit(self._again.pop())
+        while (self._to_retry or len(self._rest)) and len(self._submitted) < CHUNKS_AHEAD * threads:
+            if self._to_retry:
+                self._submit(self._to_retry.pop())
             else:
                 size = min(self._size, math.ceil(len(self._rest) / threads))
                 self._submit(self._rest[:size])
@@ -242,14 +242,14 @@ class Dispatcher:
         self._submitted[future] = runs
         self._completed.add(future)
 
-    def _lost(self, runs: np.ndarray) -> Iterator[FinishedRuns]:
-        """After the loss of a worker: compute its runs again in smaller chunks; in the end a run counts as failed."""
+    def _retry_lost_runs(self, runs: np.ndarray) -> Iterator[FinishedRuns]:
+        """After the loss of a worker: retry its runs in smaller chunks; after MAX_LOSSES losses a run has failed."""
         self._share_job(RESTART_TIMEOUT, f"the Dask scheduler has had no workers for {RESTART_TIMEOUT} s; {RESUME}")
         self._losses.update(runs.tolist())
         if len(runs) > 1:
-            self._again += np.array_split(runs, 2)
+            self._to_retry += np.array_split(runs, 2)
         elif self._losses[int(runs[0])] < MAX_LOSSES:
-            self._again.append(runs)
+            self._to_retry.append(runs)
         else:
             nothing = np.full((1, len(self.job.spec.columns)), np.nan)
             yield runs, nothing, [f"its worker was lost {MAX_LOSSES} times"]

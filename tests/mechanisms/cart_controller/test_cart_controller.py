@@ -19,7 +19,6 @@ from helpers.cart_cases import (
     field_on_jets,
     golden_guidance,
     golden_loop,
-    scenario_inputs,
     scenario_objects,
     starts,
 )
@@ -37,7 +36,7 @@ from helpers.tolerances import (
     ROUNDING,
     SYMMETRY,
 )
-from mechfmu import CartController, Scenario
+from mechfmu import CartController
 from mechfmu.control.guidance import safe_field
 from mechfmu.control.programmed_constraints import ConstraintProgram, response
 from mechfmu.mechanisms.cart_controller.program import Gains, cart_program, free_law, rigid_law
@@ -536,24 +535,6 @@ def test_later_it_goes_on_with_a_flag(engine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
-    (
-        (
-            {"obstacle[2].x_start": -1.0, "obstacle[2].y_start": 0.9},
-            r"obstacle\[1\] and obstacle\[2\] overlap at the start",
-        ),
-        ({"target.x_start": 1.0, "target.y_start": 1.4}, r"the target lies inside obstacle\[2\] at the start"),
-        ({"obstacle[1].semi_axis_b_start": -0.1}, r"obstacle\[1\].semi_axis_b_start = -0.1 m: must be at least 0"),
-        ({"obstacle[1].x_start": float("nan")}, r"obstacle\[1\].x_start = nan: must be a finite number"),
-    ),
-    ids=("overlap", "target", "axis", "nan"),
-)
-def test_scenarios_that_cannot_be_solved_are_rejected(changes: dict[str, float], reason: str) -> None:
-    with pytest.raises(UserError, match=f"^{reason}$"):
-        Scenario().start(changes)
-
-
-@pytest.mark.parametrize(
     ("name", "value", "reason"),
     (
         ("geometry.rear", 0.0, "must be greater than 0"),
@@ -571,19 +552,3 @@ def test_scenarios_that_cannot_be_solved_are_rejected(changes: dict[str, float],
 def test_bad_numbers(name: str, value: float, reason: str) -> None:
     with pytest.raises(UserError, match=rf"^{name.replace('[', chr(92) + '[')} = .*: {reason}$"):
         CartController().start({name: value})
-
-
-# --- scenario ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_scenario_moves_uniformly(name: str) -> None:
-    """Its outputs are the controller's inputs, by name and value, at any time."""
-    scenario = SCENARIOS[1]
-    start = {f"{k}_start": v for k, v in scenario_inputs(scenario).items()}
-    found = evaluated(Scenario(obstacles=3), start, name, t=2.7)
-    wanted = scenario_inputs(scenario, 2.7)
-    assert set(found) == set(wanted)
-    for key, value in wanted.items():
-        assert found[key] == pytest.approx(value, abs=ROUNDING), key
-    assert set(wanted) <= {s.name for s in CartController(obstacles=3).table.of("input")}

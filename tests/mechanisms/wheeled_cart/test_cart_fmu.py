@@ -162,10 +162,6 @@ def test_only_accelerations_and_the_side_force_depend_on_the_torques(fmu: Build,
     assert through == (FEED_THROUGH if front == "rigid" else FEED_THROUGH - {"front.side_force"})
 
 
-def test_the_scenario_depends_on_nothing_but_time(fmu: Build) -> None:
-    assert all(known == [] for known in Description(fmu("scenario")).unknowns("Outputs").values())
-
-
 CONTRACT = {
     "wheeled_cart": (
         "body.mass body.gyration_radius wheel.mass wheel.radius wheel.axial_inertia wheel.diametral_inertia "
