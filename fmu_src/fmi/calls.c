@@ -14,8 +14,8 @@
 const Call CALL_SETUP = {"the experiment cannot be set up", INSTANTIATED, INSTANTIATED};
 const Call CALL_ENTER_INITIALIZATION = {"initialization cannot begin", INSTANTIATED, INSTANTIATED};
 const Call CALL_EXIT_INITIALIZATION = {"initialization cannot end", INITIALIZING, INITIALIZING};
-const Call CALL_TERMINATE = {"it cannot be terminated", STEPPING, EVENT_MODE | CONTINUOUS};
-const Call CALL_RESET = {"it cannot be reset", ANY, ANY};
+const Call CALL_TERMINATE = {"the instance cannot be terminated", STEPPING, EVENT_MODE | CONTINUOUS};
+const Call CALL_RESET = {"the instance cannot be reset", ANY, ANY};
 const Call CALL_LOGGING = {"logging cannot be changed", ANY, ANY};
 const Call CALL_GET = {"values cannot be read", READABLE, READABLE};
 const Call CALL_SET = {"values cannot be set", INSTANTIATED | INITIALIZING | STEPPING,
@@ -87,7 +87,7 @@ const char *instantiation_error(fmi2String name, fmi2Type type, fmi2String guid,
                                 const fmi2CallbackFunctions *callbacks) {
     if (!callbacks || !callbacks->logger) return "there is no logger";
     if (!name || !*name) return "the instance has no name";
-    if (!guid) return "no GUID is given";
+    if (!guid) return "the GUID is missing";
     if (type != fmi2CoSimulation && type != fmi2ModelExchange)
         return "the FMU type is neither Co-Simulation nor Model Exchange";
     return NULL;

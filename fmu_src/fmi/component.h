@@ -22,7 +22,7 @@ typedef struct {
     unsigned categories; /* logged categories, as bits */
     int *phase;          /* in the part that FMU states save */
     double *t;
-    int wants_to_stop; /* the last step was discarded for good: fmi2Terminated */
+    int wants_to_stop; /* the last step was discarded permanently: fmi2Terminated */
 } Component;
 
 /* 0 when there is not enough memory. */

@@ -76,7 +76,7 @@ static void record_exit(Child *self, Transfer how) {
     process_end(self->process, timeout, self->exit_report, sizeof self->exit_report);
     make_utf8(self->exit_report);
     __atomic_store_n(&self->process, NULL, __ATOMIC_RELAXED);
-    if (how == TIMED_OUT) strcpy(self->exit_report, "a call has taken longer than the limit, and was given up");
+    if (how == TIMED_OUT) strcpy(self->exit_report, "a call exceeded the time limit and was abandoned");
 }
 
 int child_exchange(Child *self, Buffer *request, Buffer *reply) {

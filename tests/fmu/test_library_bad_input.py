@@ -135,14 +135,14 @@ def test_unknown_kind_of_fmu(tmp_path: Path) -> None:
 
 
 def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("a file is no folder")
+    (tmp_path / "file").write_text("a file is not a folder")
     with pytest.raises(UserError, match="cannot write into the folder"):
         LinkChain(links=1).build(tmp_path / "file" / "out")
 
 
 FILES = {
     "missing": (None, "there is no file"),
-    "text": (b"this is no zip", "is not an FMU: it is not a zip file"),
+    "text": (b"this is not a zip file", "is not an FMU: it is not a zip file"),
     "empty": (b"", "is not an FMU: it is not a zip file"),
 }
 

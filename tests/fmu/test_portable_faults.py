@@ -170,7 +170,7 @@ def test_a_call_can_have_a_time_limit(in_process: Portable, host: Host, tmp_path
     slave = host.open(file).initialize()
     slave.set({"trouble": SPINS})
     begun = time.monotonic()
-    with pytest.raises(Refused, match=rf"\[status {FATAL}\].*longer than the limit"):
+    with pytest.raises(Refused, match=rf"\[status {FATAL}\].*exceeded the time limit"):
         slave.step(0.1)
     assert 0.5 <= time.monotonic() - begun < 2.5
     host.open(file, "again").initialize().step(0.1)

@@ -157,7 +157,7 @@ class Writer:
         self.number.append(number)
 
     def program(self) -> Program:
-        for i in range(len(self.operation)):  # every value is seen in the output, too
+        for i in range(len(self.operation)):  # every value is also seen in the output
             if self.is_value(i) and self.random.random() < 0.15:
                 self.emit(OUTPUT, (VALUE, -1), (i, 0, self.written))
                 self.written += 1

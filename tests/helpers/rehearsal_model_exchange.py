@@ -30,7 +30,7 @@ CHATTERING_EVENTS, CHATTERING_SPACING = (
 )  # so many events in a row, each within so many seconds after the one before
 TIME_ROUNDING = 100 * np.finfo(float).eps  # relative: CVode locates a root to this
 BISECTION = 1e-9  # s: OpenModelica locates a zero crossing to this
-OUTPUT_POINTS = 500  # of OpenModelica's default experiment: relations are looked at there, too
+OUTPUT_POINTS = 500  # of OpenModelica's default experiment: relations are also evaluated there
 
 
 class Chattering(HostGaveUp):

@@ -41,7 +41,7 @@ def parameters(tree: BodyTree) -> Bodies:
 def golden_tree(model: dict, quaternions: bool = False) -> BodyTree:
     """The tree of a golden model.
 
-    There a body's axes stand in its mass centre; here in its inboard joint, parallel to the child side of it
+    There a body's axes are in its mass centre; here in its inboard joint, parallel to the child side of it
     (Gc). With `quaternions`, as in the golden quaternion_form: quaternions in place of angles, from child to
     parent, with the mount Gp in them.
     """

@@ -22,7 +22,7 @@ each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem
 def test_it_runs_and_its_page_shows_what_it_found(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures shall be shown in the notebook
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # show pictures in the notebook
     found = executed(notebook, tmp_path)
     text = page(found, notebook.stem, tmp_path)
     assert "![](" in text and len(list(tmp_path.glob("*.png"))) == text.count("![](") >= 1

@@ -115,7 +115,7 @@ def test_other_inputs_are_driven_at_the_same_time(fmu: Build, tmp_path: Path) ->
         lambda: simulate_fmu(file, input_csv=tmp_path / "push.csv", **push),
     ):
         with pytest.raises(
-            UserError, match=r"^the controller sets tip\.force_x at t = 0 s: it is driven by the given inputs already$"
+            UserError, match=r"^the controller sets tip\.force_x at t = 0 s: it is already driven by an input signal$"
         ):
             run()
 

@@ -44,8 +44,8 @@ def test_a_body_that_falls_ends_the_run_unless_told_otherwise() -> None:
     assert Exoskeleton().simulate(stop=1.0, start={"ground.falls_end": 0}, engine="c")["hip.y"][-1] < 0
 
 
-def test_an_equilibrium_on_both_feet_goes_on_standing() -> None:
-    """Found with pinned feet; a simulation that starts there with automatic contact begins in contact, too."""
+def test_an_equilibrium_on_both_feet_keeps_standing() -> None:
+    """Found with pinned feet; a simulation that starts there with automatic contact also begins in contact."""
     pinned, walker = (Exoskeleton.three_link(contact=contact) for contact in ("pinned", "automatic"))
     moments = [s.name for s in pinned.table.of("input") if "moment" in s.name]
     point = trim(pinned, {"ground.stabilization": 0.0}, free=moments, hold=["link[3].angle"])

@@ -1,4 +1,4 @@
-"""Variables of every kind, in nested objects, too, and messages of every status."""
+"""Variables of every kind, also in nested objects, and messages of every status."""
 
 from pythonfmu import Boolean, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, Real, String
 from pythonfmu.fmi2slave import Fmi2Status

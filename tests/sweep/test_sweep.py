@@ -128,7 +128,7 @@ def test_all_runs_and_then_none(chain: Path, truth: np.ndarray, tmp_path: Path) 
 
 
 def test_the_compiled_equations_give_the_same_numbers(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
-    """Start values that were chosen when the FMU was built hold, too."""
+    """Start values that were chosen when the FMU was built also hold."""
     assert is_correct(sweep(chain, SWING, tmp_path / "a", workers=1, engine="c"), truth)
     (heavy,) = build(LinkChain(links=2), tmp_path, start={"link[2].mass": 7.0})
     spec = replace(SWING, count=4)
@@ -191,7 +191,7 @@ def test_a_client_that_ended_early_resumes(chain: Path, tmp_path: Path, how: str
     while not parts(tmp_path / "swing_results"):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(process.pid, getattr(signal, how))  # the workers, too, as by Ctrl-C in a terminal
+    os.killpg(process.pid, getattr(signal, how))  # also the workers, as by Ctrl-C in a terminal
     _, said = process.communicate()
     if how == "SIGINT":
         assert process.returncode == 130

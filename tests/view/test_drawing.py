@@ -171,7 +171,7 @@ def test_a_cart_is_drawn_where_it_is_and_its_wheels_roll() -> None:
     assert 0 < turned < 0.3
     assert np.arcsin(marks[1][0] @ ahead / 0.15) - np.arcsin(marks[0][0] @ ahead / 0.15) == pytest.approx(
         turned, abs=0.02
-    )  # the fork turns a little, too
+    )  # the fork also turns a little
 
 
 def test_the_ground_and_gravity_accelerate_the_exoskeleton() -> None:

@@ -210,7 +210,7 @@ def trim(
 ) -> OperatingPoint:
     """An equilibrium near the start: all rates zero except those of energies. UserError when none is found.
 
-    free    inputs whose values are found, too
+    free    inputs whose values are also found
     hold    states that keep their start values
 
     Nonlinear least squares from the start, so that what need not change changes little. Constraints between the states
@@ -235,7 +235,7 @@ def trim(
 
 
 class EquilibriumSearch:
-    """The least-squares problem of `trim`: z are the searched states and inputs, the residual is zero at rest."""
+    """The least-squares problem of `trim`: z holds the unknown states and inputs, the residual is zero at rest."""
 
     def __init__(self, mechanism: Mechanism, at: OperatingPoint, free: Sequence[str], hold: Sequence[str]):
         self.mechanism, self.at, self.functions = mechanism, at, engine("casadi", mechanism)

@@ -1,5 +1,5 @@
 """Runs each dynamic rule in a separate process, so that a crash or a hang of the
-FMU is a finding and the check goes on."""
+FMU is a finding and the check continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of a program, and where the values live that leave their block.
+"""Blocks of a program, and storage of values used by other blocks.
 
 A long program is divided into blocks, each a C function of its own: loops where the program repeats itself (loops.py),
 calls of one function for repeated blocks (repeated_blocks.py), and stretches of plain assignments elsewhere, because

@@ -179,7 +179,7 @@ def response_of(accelerations: Callable[[Array], Array], inputs: int) -> tuple[A
 def forces(
     G: Array, b: Array, eps: Array | None = None, W: Array | None = None, preferred: Array | None = None
 ) -> Control:
-    """(5); eps = None is the exact solution."""
+    """Solve (5) for the inputs; eps=None gives the exact solution."""
     m, k = np.shape(G)
     if eps is None and m == k:
         u = np.linalg.solve(G, b)

@@ -1,7 +1,7 @@
 """Systems as files of the standard System Structure and Parameterization (SSP) 1.0.
 
 An SSP file is a zip file with SystemStructure.ssd and the FMUs. SSP 1.0 has no element for the communication step: it
-is written in the annotation of the Open Simulation Platform, where libcosim finds it, too.
+is written in the annotation of the Open Simulation Platform, where libcosim also finds it.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _load(key: str) -> ModuleType:
 
 
 def add_folder(folder: str | Path) -> str:
-    """Make a mechanism known whose folder lies elsewhere; its key."""
+    """Register a mechanism in another folder and return its key."""
     place = Path(folder).resolve()
     if not (place / "model.py").is_file():
         raise UserError(f"{folder} is not a mechanism: model.py is missing")

@@ -1,8 +1,8 @@
 """A tree of bodies and joints: plain data, checked, and its translation into frames and elementary motions.
 
-A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint stands in the
-frame of its parent body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and cylindrical
-joints move about or along `axis`, the other kinds about and along the coordinate axes of the joint.
+A body's frame is where its joint puts it: origin in the joint point, axes turned with the body. A joint is placed in
+the frame of its parent body (or of the base) at `position` with the axes `rotation`; revolute, prismatic and
+cylindrical joints move about or along `axis`, the other kinds about and along the coordinate axes of the joint.
 
     kind            motions                                coordinates                  rates
     fixed           -                                      -                            -

@@ -128,7 +128,7 @@ class SampledController:
         if role != "input":
             raise UserError(f"{setting}: it is not an input of {self.model} (causality: {role})")
         if name in self.driven:
-            raise UserError(f"{setting}: it is driven by the given inputs already")
+            raise UserError(f"{setting}: it is already driven by an input signal")
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value.item()
         kind = self.kinds[name]

@@ -263,7 +263,7 @@ class Instance:
         return function(t, x, d, self.u, self.p)
 
     def terminate(self) -> None:
-        self._expect("it cannot be terminated", STEPPING)
+        self._expect("the instance cannot be terminated", STEPPING)
         self.phase = TERMINATED
 
     def _expect(self, what: str, *phases: str) -> None:

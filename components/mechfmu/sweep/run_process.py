@@ -3,11 +3,11 @@
 A worker keeps such processes and sends them cases. Each answers run by run:
 
     worker -> process   (file of the FMU, folder to unpack it in, engine, spec), then repeatedly (cases, seconds)
-    process -> worker   READY or (REFUSED, message), then (row of results, reason) for each run, and END or LAST
+    process -> worker   READY or (ERROR, message), then (row of results, reason) for each run, and END or LAST
 
 It sends END early when the seconds are over, and LAST when the FMU allows one run per process; the worker then sends
-the rest again, in the second case to another process. When the process ends by itself, the run that it was busy with
-is the first one that it has not answered.
+the rest again, in the second case to another process. When the process exits unexpectedly, the run in progress is
+the first one that it has not answered.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..simulation.fmu_process import FmuProcess, connect_to_parent
 from .runner import Runner
 from .specification import Spec
 
-READY, REFUSED, END, LAST = "ready", "refused", "end", "last"
+READY, ERROR, END, LAST = "ready", "error", "end", "last"
 DEATHS = 2  # of processes with this run, until it is blamed: something else may have killed the first one
 STARTS = 3  # of a process that ends before it is ready
 IDLE = 600  # s without work until a process ends itself
@@ -80,7 +80,7 @@ class RunProcess:
         except BaseException:
             self.close()
             raise
-        if answer is None or answer[0] == REFUSED:
+        if answer is None or answer[0] == ERROR:
             self.close()
             raise EOFError(self.exit_status) if answer is None else UserError(answer[1])
         if self.timeout is not None:
@@ -228,9 +228,9 @@ def serve() -> None:
     try:
         runner = Runner(Path(file), engine, Path(folder))
     except UserError as error:
-        return answer((REFUSED, str(error)))
+        return answer((ERROR, str(error)))
     except Exception as error:
-        return answer((REFUSED, f"the FMU cannot be loaded: {error}"))
+        return answer((ERROR, f"the FMU cannot be loaded: {error}"))
     answer((READY,))
     while True:
         try:

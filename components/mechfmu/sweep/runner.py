@@ -109,14 +109,14 @@ class Runner:
 
     folder    where the FMU is unpacked; None: a temporary one
     engine    fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled here (so that a Python
-              FMU runs at full speed, too)
+              FMU also runs at full speed)
     """
 
     def __init__(self, file: Path, engine: str = "fmu", folder: Path | None = None):
         self.description = fmpy.read_model_description(str(file), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # without close, too
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also without close
         self.last_error = ""
         self.callbacks = message_logger(self._keep_error)
         self.base: dict[str, Any] = {}  # start values chosen when the FMU was built
@@ -207,7 +207,7 @@ class Runner:
         stop: float | None = None,
         signals: np.ndarray | None = None,
     ) -> Callable[[float], None] | None:
-        """Initialize a new run with these values. With signals over time: the function that sets them before a step."""
+        """Initialize a new run. Return the function that sets time-varying signals, if any."""
         if self._reused and self.fmu is not None:
             self.fmu.reset()
         else:
@@ -272,9 +272,7 @@ class Runner:
             if (status := step(c, t, h, 1)) > WARNING:
                 raise RunError(f"the step from t = {t:g} s failed", status)
             read(k)
-            if (
-                self.last_error and k < last
-            ):  # a message with the status of a failure ends a run of `mechfmu simulate`, too
+            if self.last_error and k < last:  # such a message also ends a run of `mechfmu simulate`
                 raise RunError(self.last_error)
 
     def _compiled_steps(self, plan: RunPlan) -> None:

@@ -165,7 +165,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 def _run_on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
     from distributed import get_worker
 
-    return run_chunk(job, cases, get_worker().local_directory)  # Dask removes the folder, of killed workers, too
+    return run_chunk(job, cases, get_worker().local_directory)  # Dask also removes the folders of killed workers
 
 
 FinishedRuns = tuple[np.ndarray, np.ndarray, list[str]]  # their numbers, results and reasons

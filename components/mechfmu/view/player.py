@@ -87,7 +87,7 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
     ]
     surroundings = [traced.reshape(-1, dimension), *ground]
     span = max(_extent(np.concatenate([*frames, *surroundings])), 1e-3)
-    size = min(span, max(2 * max(_extent(frame) for frame in frames), 1e-3))  # fits a mechanism that travels far, too
+    size = min(span, max(2 * max(_extent(frame) for frame in frames), 1e-3))  # also fits a mechanism that travels far
 
     arrows, tips, force_note = _arrows(drawings, size)
     moments, moment_note = _moments(drawings)

@@ -522,7 +522,7 @@ def test_a_start_that_cannot_be_solved_is_rejected(engine: str, changes: dict[st
 
 
 @pytest.mark.parametrize("engine", ("casadi", "c"))
-def test_later_it_goes_on_with_a_flag(engine: str) -> None:
+def test_later_it_continues_with_a_flag(engine: str) -> None:
     instance = make_instance(CartController(), {}, engine)
     instance.initialize()
     by_name = instance.table.by_name

@@ -243,7 +243,7 @@ def test_starts_that_cannot_be_solved(fmu: Build, host: Host) -> None:
     )
 
 
-def test_later_the_controller_goes_on_with_a_flag(fmu: Build, host: Host) -> None:
+def test_later_the_controller_continues_with_a_flag(fmu: Build, host: Host) -> None:
     slave = host.open(fmu("cart_controller")).initialize(LIMITLESS | EXACT)
     slave.step(0.01)
     slave.set({"pose.x": -2.2, "pose.y": 0.1})

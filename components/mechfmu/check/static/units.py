@@ -41,7 +41,7 @@ def _units(
     if unit is not None and unit not in units:
         yield Finding(where, f'its unit "{unit}" is not declared', "a Unit in UnitDefinitions", line=line)
     elif display is not None and unit is None:
-        yield Finding(where, f'it has the displayUnit "{display}" but no unit', "a unit, too", line=line)
+        yield Finding(where, f'it has the displayUnit "{display}" but no unit', "a unit as well", line=line)
     elif display is not None and unit is not None and display not in units[unit]:
         problem = f'its displayUnit "{display}" does not belong to its unit "{unit}"'
         yield Finding(where, problem, f'a DisplayUnit of "{unit}"', line=line)

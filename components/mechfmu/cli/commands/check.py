@@ -40,7 +40,7 @@ def add_parser(commands: Commands) -> None:
     c.add_argument("--html", metavar="FILE", help=help)
     help = "time limit of each rule in s (default: 60)"
     c.add_argument("--timeout", type=float, default=60.0, metavar="S", help=help)
-    c.add_argument("--random", type=int, default=0, metavar="N", help="let rule D3 make N random calls, too")
+    c.add_argument("--random", type=int, default=0, metavar="N", help="let rule D3 also make N random calls")
     c.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random calls (default: 0)")
     help = "number of rules that run in parallel (default: number of processors)"
     c.add_argument("--jobs", type=int, default=0, metavar="N", help=help)

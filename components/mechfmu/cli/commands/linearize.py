@@ -29,7 +29,7 @@ def add_parser(commands: Commands) -> None:
     add_mechanism_options(c)
     add_repeatable(c, "--set", "NAME=VALUE", "value of a parameter or input")
     c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
-    add_repeatable(c, "--free", "NAME", "with --trim: an input whose value is determined, too")
+    add_repeatable(c, "--free", "NAME", "with --trim: an input whose value is also determined")
     add_repeatable(c, "--hold", "NAME", "with --trim: a state that keeps its start value")
     c.add_argument("-o", "--output", metavar="FILE", help="write the matrices to this file (npz, mat, json)")
     c.set_defaults(run=run)

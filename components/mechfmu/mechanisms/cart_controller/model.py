@@ -6,7 +6,7 @@
                                         +------------------------------+
 
 It has no state and no clock: target and obstacles are inputs, and are assumed to continue with their velocities. The
-guidance field stands in control/guidance.py, the programmed constraints and the torques in program.py. Obstacles are
+guidance field is in control/guidance.py, the programmed constraints and the torques in program.py. Obstacles are
 inflated by the footprint of the cart first.
 """
 

@@ -16,7 +16,7 @@ y = 0 and z = 0 together mean q1' = F1, q2' = F2. Free front wheel, nu = (v, om,
     z1 = q1' - F1 ,   z2 = q2' - F2 ,   z' = -kz z                                                                 (4)
 
 In both cases (3), (4) give all accelerations but that of the steering, which follows from (2),
-y'' = Th nu' + Th_3 sg' + s. Where F vanishes, or the wheel stands across, Th_3 = dphi/dq3 does too, and dividing by it
+y'' = Th nu' + Th_3 sg' + s. Where F vanishes, or the wheel stands across, Th_3 = dphi/dq3 also does, and dividing by it
 would give an infinite torque. A damped inverse does not:
 
     sg' = (Th_3 rhs - es^2 kd sg)/(Th_3^2 + es^2) ,    rhs = -k0 y - k1 y' - s - Th nu'                            (5)

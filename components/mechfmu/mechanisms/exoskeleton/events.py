@@ -82,7 +82,7 @@ def notes(config: Configuration) -> dict[str, Note]:
             "both legs are locked and parallel and both feet are pinned: the reactions are not determined"
         )
     if config.contact == "automatic":
-        cure = "set ground.falls_end to false to go on"
+        cure = "set ground.falls_end to false to continue"
         found[Event(EventKind.FALLEN)] = (
             f"the hip, a knee, the waist or the head is below the ground: it has fallen ({cure})"
         )

@@ -124,7 +124,7 @@ def matrices(limbs: Limbs, links: Links, state: State, loads: Loads) -> Matrices
 
 
 def _masses(limbs: Limbs, m: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """mu_i and w_ij."""
+    """The first mass moments mu_i and the second ones w_ij, divided by the lengths."""
     mu, w = np.zeros(limbs.n), np.zeros((limbs.n, limbs.n))
     for branch in limbs.branches:
         beyond = 0.0

@@ -8,7 +8,7 @@
                         \\
                          * tip     tip: force (Fx, Fy) and moment, on the last rod
 
-x to the right, y up, gravity along -y. The equations of motion stand in mechanisms/link_chain/equations.py.
+x to the right, y up, gravity along -y. The equations of motion are in mechanisms/link_chain/equations.py.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ E = np.eye(3)
 
 @dataclass(frozen=True, eq=False)
 class Arc:
-    """A joint. It stands in its parent at `position` with the axes `rotation`; a quaternion has no `axes` of turns."""
+    """A joint, placed in its parent at `position` with the axes `rotation`; a quaternion has no `axes` of turns."""
 
     start: int  # i+, or BASE
     end: int  # i-, or BASE

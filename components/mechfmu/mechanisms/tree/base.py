@@ -1,6 +1,6 @@
 """Equations of any mechanism that is a tree of bodies.
 
-The data of a tree stand in multibody/tree.py, its dynamics in multibody/separate_bodies.py, its table in variables.py.
+The data of a tree are in multibody/tree.py, its dynamics in multibody/separate_bodies.py, its table in variables.py.
 World axes: z up, gravity along -z.
 """
 
@@ -295,7 +295,7 @@ class TreeMechanism(TreeVariables):
 def _inertia_margin(xx: Array, yy: Array, zz: Array, xy: Array, xz: Array, yz: Array) -> Array:
     """Positive for inertias that a real body can have: tr J / 2 E - J is positive semidefinite.
 
-    J is then positive semidefinite too, and obeys the triangle inequality.
+    J is then also positive semidefinite, and obeys the triangle inequality.
     """
     trace = xx + yy + zz
     a, b, c = trace / 2 - xx, trace / 2 - yy, trace / 2 - zz

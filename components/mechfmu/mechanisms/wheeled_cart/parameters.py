@@ -1,4 +1,4 @@
-"""Parameters of the cart, which its controller has too, and the default start."""
+"""Parameters of the cart, which its controller also has, and the default start."""
 
 from __future__ import annotations
 

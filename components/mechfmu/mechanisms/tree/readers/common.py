@@ -146,15 +146,15 @@ def turned_inertia(R: np.ndarray, inertia: tuple[float, ...]) -> tuple[float, ..
     return flat(np.array([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]))
 
 
-def reseated_body(body: Body, seat: Placed) -> Body:
-    """The body in the moving frame of its joint, given in a frame of its own that stands there as `seat`."""
-    C, p = seat
+def body_in_joint_frame(body: Body, pose: Placed) -> Body:
+    """The body in the moving frame of its joint; `pose`: of the body frame in the joint frame."""
+    C, p = pose
     return replace(body, com=flat(p + C @ np.array(body.com)), inertia=turned_inertia(C, body.inertia))
 
 
-def reseated_joint(joint: Joint, seat: Placed) -> Joint:
+def joint_in_joint_frame(joint: Joint, pose: Placed) -> Joint:
     """A joint on that body, likewise."""
-    C, p = seat
+    C, p = pose
     return replace(
         joint,
         position=flat(p + C @ np.array(joint.position)),
@@ -162,9 +162,9 @@ def reseated_joint(joint: Joint, seat: Placed) -> Joint:
     )
 
 
-def reseated_shape(shape: BodyShape, seat: Placed) -> BodyShape:
+def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
     """A shape of that body, likewise."""
-    C, p = seat
+    C, p = pose
     return replace(
         shape,
         position=flat(p + C @ np.array(shape.position)),
@@ -218,12 +218,12 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
 
 
 def arranged(
-    name: str, bodies: Bodies, joints: Joints, seats: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
+    name: str, bodies: Bodies, joints: Joints, poses: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
-    seats: for a body that is given in a frame of its own, this frame in the moving frame of its joint. A shape of none
-    of the bodies is one of the base.
+    poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
+    a body belong to the base.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -242,9 +242,11 @@ def arranged(
     for joint in ordered_joints:
         body = body_of[joint.child]
         final_bodies.append(
-            replace(reseated_body(body, seats[body.name]) if body.name in seats else body, name=body_names[body.name])
+            replace(
+                body_in_joint_frame(body, poses[body.name]) if body.name in poses else body, name=body_names[body.name]
+            )
         )
-        joint = reseated_joint(joint, seats[joint.parent]) if joint.parent in seats else joint
+        joint = joint_in_joint_frame(joint, poses[joint.parent]) if joint.parent in poses else joint
         final_joints.append(
             replace(
                 joint,
@@ -254,7 +256,7 @@ def arranged(
             )
         )
     final_shapes = [
-        replace(reseated_shape(s, seats[s.body]) if s.body in seats else s, body=body_names.get(s.body, ""))
+        replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
         for s in shapes
     ]
     tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))

@@ -243,7 +243,7 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers) -> BodyTree:
     for body, line in bodies:
         if body.name not in carried:
             raise Fault(f"body {printable(body.name)}: no joint carries it", line)
-    return arranged(name, bodies, joints, {joint.child: seat for joint, _, seat in found if seat is not None}, "body")
+    return arranged(name, bodies, joints, {joint.child: pose for joint, _, pose in found if pose is not None}, "body")
 
 
 def _body(table: TomlTable) -> tuple[Body, int]:

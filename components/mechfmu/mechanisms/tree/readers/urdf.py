@@ -124,7 +124,7 @@ def _tree(robot: Element, name: str, base: str) -> BodyTree:
         check_count(len(them), tag)
     links, found = [_link(e) for e in elements["link"]], [_joint(e) for e in elements["joint"]]
     joints = [(joint, line) for joint, line, _ in found]
-    seats = {joint.child: seat for joint, _, seat in found if seat is not None}
+    poses = {joint.child: pose for joint, _, pose in found if pose is not None}
     if not links:
         raise Fault("has no link", robot.sourceline)
     check_connections(links, joints, "link")
@@ -151,7 +151,7 @@ def _tree(robot: Element, name: str, base: str) -> BodyTree:
             raise Fault(f"{what}: is the only link and the base, so nothing can move; base=free lets it float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    return arranged(name, links, joints, seats, "link", shapes)
+    return arranged(name, links, joints, poses, "link", shapes)
 
 
 def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
