@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from helpers.needs import tool
 from helpers.paths import TESTS
@@ -47,9 +48,9 @@ def once(store: Path, label: str, make: Callable[[Path], None]) -> Path:
     return place
 
 
-def run(command: Sequence[str | Path], timeout: float = 300, **how: object) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str | Path], timeout: float = 300, **how: Any) -> subprocess.CompletedProcess[str]:
     """Run a program that must exit with status 0."""
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, **how)  # type: ignore[call-overload]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, **how)
     text = " ".join(map(str, command))[:500]
     output = f"{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
     assert done.returncode == 0, f"{text}\nexit status {done.returncode}\n{output}"
@@ -101,10 +102,10 @@ class Native:
 
         return once(self.store, f"{file.parent.name}-extracted", make)
 
-    def binary(self, mechanism: Mechanism, platform: str | None = None, **how: object) -> Path:
+    def binary(self, mechanism: Mechanism, platform: str | None = None, **how: Any) -> Path:
         """The library inside the FMU, for this machine or for another."""
         platform = platform or host_platform()
-        file = self.everywhere(mechanism) if platform != host_platform() else self.fmu(mechanism, **how)  # type: ignore[arg-type]
+        file = self.everywhere(mechanism) if platform != host_platform() else self.fmu(mechanism, **how)
         return self.folder(file) / "binaries" / platform / (mechanism.name + PLATFORMS[platform].suffix)
 
     def sources(self, mechanism: Mechanism) -> Path:

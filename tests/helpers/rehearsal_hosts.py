@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, inf
 from pathlib import Path
 from typing import Protocol
@@ -43,7 +44,7 @@ TOLERANCES = tuple(10.0**-k for k in range(4, 11))
 EVENT_HOSTS: dict[str, Callable[[float], VariableStep]] = {
     "OpenModelica": lambda tolerance: OpenModelica("BDF", tolerance),
     "OpenModelica (LSODA)": lambda tolerance: OpenModelica("LSODA", tolerance),
-    **{solver: lambda tolerance, solver=solver: VariableStep(solver, tolerance) for solver in HOST_GLOBAL_ERROR},  # type: ignore[misc]
+    **{solver: partial(VariableStep, solver) for solver in HOST_GLOBAL_ERROR},
 }
 
 

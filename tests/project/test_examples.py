@@ -18,6 +18,13 @@ def printed(name: str, folder: Path) -> str:
     return done.stdout
 
 
+def numbers_in(pattern: str, text: str) -> list[float]:
+    """The groups of the first match."""
+    found = re.search(pattern, text)
+    assert found, text
+    return [float(group) for group in found.groups()]
+
+
 @pytest.mark.parametrize("name", ("pd_control.py", "arm_computed_torque.py"))
 def test_controllers_bring_their_arms_to_the_reference(name: str, tmp_path: Path) -> None:
     errors = [float(e) for e in re.findall(r"error of an? \w+ +([\d.]+) deg", printed(name, tmp_path))]
@@ -29,19 +36,20 @@ def test_controllers_bring_their_arms_to_the_reference(name: str, tmp_path: Path
 def test_a_robot_from_a_file_falls_and_keeps_its_balance(tmp_path: Path) -> None:
     text = printed("robot_from_urdf.py", tmp_path)
     assert "3 degrees of freedom" in text
-    balance, lost = re.search(r"holds to (\S+) J, (\S+) J were lost", text).groups()  # type: ignore[union-attr]
-    assert float(balance) < 1e-4 * float(lost)
-    assert float(lost) > 5
+    balance, lost = numbers_in(r"holds to (\S+) J, (\S+) J were lost", text)
+    assert balance < 1e-4 * lost
+    assert lost > 5
     elbow = [float(a) for a in re.findall(r"elbow +(\S+) rad", text)]
     assert max(elbow) - min(elbow) > 0.5
 
 
 def test_three_rods_recover_from_a_blow_by_a_law_in_python_and_in_an_fmu(tmp_path: Path) -> None:
     text = printed("three_links_upright.py", tmp_path)
-    fallen, lowest = map(float, re.search(r"falls to (\S+) m; .* above (\S+) m", text).groups())  # type: ignore[union-attr]
-    away, left = map(float, re.search(r"off by up to (\S+) m, at the end by (\S+) m", text).groups())  # type: ignore[union-attr]
+    fallen, lowest = numbers_in(r"falls to (\S+) m; .* above (\S+) m", text)
+    away, left = numbers_in(r"off by up to (\S+) m, at the end by (\S+) m", text)
     assert fallen < 0 < 0.99 < lowest and 0.05 < away < 0.1 and left < 1e-4
-    assert float(re.search(r"differ from it by at most (\S+) ", text)[1]) < 1e-6  # type: ignore[index]
+    (difference,) = numbers_in(r"differ from it by at most (\S+) ", text)
+    assert difference < 1e-6
 
 
 @pytest.mark.parametrize("name", ("swing.py", "shaken_chain.py", "own_mechanism.py"))

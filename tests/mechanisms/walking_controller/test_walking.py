@@ -102,7 +102,10 @@ def test_legs_are_alike() -> None:
 
     def exchanged(values: dict[str, float]) -> dict[str, float]:
         other = {**LEGS, **{b: a for a, b in LEGS.items()}}
-        swap = lambda name: next((name.replace(a, b, 1) for a, b in other.items() if name.startswith(a)), name)  # noqa: E731
+
+        def swap(name: str) -> str:
+            return next((name.replace(a, b, 1) for a, b in other.items() if name.startswith(a)), name)
+
         return {swap(name): value for name, value in values.items()}
 
     one = measured()

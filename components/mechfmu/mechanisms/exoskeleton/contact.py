@@ -5,6 +5,7 @@ There are no branches on values: a pair of numbers 0 or 1 selects the feet that 
     reactions       Om R = a_wanted - a_free                                                              (1)
     plastic impact  Om Lambda = -J v,   v+ = v + M^-1 J^T Lambda,   loss = 1/2 (J v)^T Om^-1 (J v)        (2)
     restitution     Om Lambda = (1 in x, 1 + e in y) * (-J v);      loss = -1/2 Lambda . (J v + J v+)     (3)
+    stabilization   a_wanted = -2 s v - s^2 (r - anchor),  r, v of the foot,  s = ground.stabilization    (4)
 
 The feet that take part in an impact are the largest set of candidates whose normal impulses all push, and for which
 the other candidates do not move into the ground (v_y+ >= 0). With two feet these are at most three trials.
@@ -70,14 +71,14 @@ class Support(NamedTuple):
     ankles: tuple[Any, Any]  # the ankle moments that act
 
 
-def support(feet: FootMobility, on: Pair, wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
+def support(feet: FootMobility, on: Pair, a_wanted: Sequence[Vector], M: Pair, a: Array | None) -> Support:
     """Reactions (1) of the feet that are `on`, and ankle moments within |M_b| <= a R_yb; a = None: no limit.
 
     A moment M in ankle c acts on shank c as -M, which accelerates foot b by -turn[c][b] M; so the reactions are linear
     in the moments, R = R_0 + Gr M. A moment beyond the limit is set to the limit, M = +-a r / (1 -+ a Gr); three rounds
     over the two feet, because each moment changes the other foot's reaction a little.
     """
-    R = solve(feet.Om, on, [minus(w, f) for w, f in zip(wanted, feet.a, strict=True)])
+    R = solve(feet.Om, on, [minus(w, f) for w, f in zip(a_wanted, feet.a, strict=True)])
     Gr = [solve(feet.Om, on, feet.turn[b]) for b in range(2)]
     moments = [on[b] * M[b] for b in range(2)]
     if a is not None:

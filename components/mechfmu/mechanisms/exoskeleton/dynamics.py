@@ -107,13 +107,14 @@ def stance(config: Configuration, X: Any, D: Any, U: Any, P: Any) -> Stance:
     points = link_points(config.limbs, X, P)
     links, sweep, internal = _without_feet(config, X, U, P)
     mobility = foot_mobility(limbs, links, sweep, P.gravity)
-    wanted: list[Vector] = []
+    a_wanted: list[Vector] = []
     for b in range(2):
         at, v = points.foot(limbs, b), points.foot_velocity(limbs, b)
         off = (at[0] - D.ax[b], at[1] - D.ay[b])
-        wanted.append((-2 * P.stab * v[0] - P.stab**2 * off[0], -2 * P.stab * v[1] - P.stab**2 * off[1]))
+        # (4) of contact.py, s = P.stab
+        a_wanted.append((-2 * P.stab * v[0] - P.stab**2 * off[0], -2 * P.stab * v[1] - P.stab**2 * off[1]))
     half_length = P.a_foot if config.contact == "automatic" else None
-    ground = support(mobility, [D.pinned[b] for b in range(2)], wanted, _ankle_inputs(limbs, U), half_length)
+    ground = support(mobility, [D.pinned[b] for b in range(2)], a_wanted, _ankle_inputs(limbs, U), half_length)
     return Stance(links, sweep, internal, ground, mobility, points)
 
 

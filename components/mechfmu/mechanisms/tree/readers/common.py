@@ -241,11 +241,8 @@ def arranged(
     final_bodies, final_joints = [], []
     for joint in ordered_joints:
         body = body_of[joint.child]
-        final_bodies.append(
-            replace(
-                body_in_joint_frame(body, poses[body.name]) if body.name in poses else body, name=body_names[body.name]
-            )
-        )
+        placed = body_in_joint_frame(body, poses[body.name]) if body.name in poses else body
+        final_bodies.append(replace(placed, name=body_names[body.name]))
         joint = joint_in_joint_frame(joint, poses[joint.parent]) if joint.parent in poses else joint
         final_joints.append(
             replace(
