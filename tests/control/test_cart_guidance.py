@@ -12,7 +12,7 @@ from scipy.optimize import fsolve
 from helpers.cart_cases import golden, golden_guidance, scenario_objects
 from helpers.chains import off_by
 from helpers.published_field import A, B, published
-from helpers.tolerances import FIELD, FIELD_DERIVATIVE, ROUNDING
+from helpers.tolerances import FIELD, FIELD_DERIVATIVE, FIELD_SYMMETRY, PUBLISHED_FIELD, ROUNDING
 from mechfmu.control import guidance as guidance_module
 from mechfmu.control.guidance import (
     FAR,
@@ -163,9 +163,8 @@ def test_the_field_turns_and_moves_with_the_world() -> None:
         there = Target(*moved(target.x, target.y), *turned(target.vx, target.vy))
         others = [Obstacle(*moved(o.x, o.y), *turned(o.vx, o.vy), o.angle + turn, *o[5:]) for o in obstacles]
         wanted = turned(*safe_field(x, y, target, obstacles, G))
-        assert (
-            np.max(np.abs(np.array(safe_field(*moved(x, y), there, others, G)) - wanted)) < 1e-9
-        )  # the weights divide by small numbers
+        found = np.array(safe_field(*moved(x, y), there, others, G))
+        assert np.max(np.abs(found - wanted)) < FIELD_SYMMETRY
 
 
 def test_mirror() -> None:
@@ -287,7 +286,8 @@ def test_the_published_field() -> None:
     random = np.random.default_rng(2)
     for x, y, t in random.uniform((-4, -3, 0), (3, 3, 4), (50, 3)):
         target = TARGET._replace(x=-0.1 * t)
-        assert off_by(article_field(x, y, target, [o.after(t) for o in OBSTACLES], A, B), published(x, y, t)) < 1e-9
+        found = article_field(x, y, target, [o.after(t) for o in OBSTACLES], A, B)
+        assert off_by(found, published(x, y, t)) < PUBLISHED_FIELD
 
 
 def test_erratum_7_the_slope_of_the_second_ellipse() -> None:
@@ -300,7 +300,7 @@ def test_erratum_7_the_slope_of_the_second_ellipse() -> None:
         for slope in crossing:
             F = published(x, y, t, slope)
             crossing[slope] = max(crossing[slope], abs((F[0] - near.V[0]) * near.n[0] + (F[1] - near.V[1]) * near.n[1]))
-    assert crossing[0.25] < 1e-9
+    assert crossing[0.25] < PUBLISHED_FIELD
     assert crossing[1.0] > 0.1
 
 
@@ -324,8 +324,8 @@ def test_erratum_8_lines_through_the_target_cannot_be_crossed() -> None:
     The safe field crosses.
     """
     for s in np.linspace(-3, 3, 13) + 0.01:
-        assert article_field(0.0, s, TARGET, list(OBSTACLES), A, B)[0] == pytest.approx(-0.1, rel=1e-9)
-        assert article_field(s, 0.0, TARGET, list(OBSTACLES), A, B)[1] == pytest.approx(0.0, abs=1e-9)
+        assert article_field(0.0, s, TARGET, list(OBSTACLES), A, B)[0] == pytest.approx(-0.1, rel=PUBLISHED_FIELD)
+        assert article_field(s, 0.0, TARGET, list(OBSTACLES), A, B)[1] == pytest.approx(0.0, abs=PUBLISHED_FIELD)
     *_, miss = follow(article_field, (1.0, 2.9), 20.0, TARGET, list(OBSTACLES), A, B, method="LSODA")
     assert miss > 0.5  # stuck on obstacle 2
     assert follow(safe_field, (1.0, 2.9), 23.0, TARGET, list(OBSTACLES), G)[3] < 7e-3

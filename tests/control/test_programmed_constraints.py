@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 from helpers.cart_cases import engine_of
 from helpers.chains import off_by
-from helpers.tolerances import PROGRAM_DECAY, PROGRAM_EXACT, PROGRAM_SOLVER
+from helpers.tolerances import PROGRAM_DECAY, PROGRAM_DERIVATIVE, PROGRAM_EXACT, PROGRAM_RESIDUAL, PROGRAM_SOLVER
 from mechfmu import LinkChain
 from mechfmu.codegen.recording import numpy_mode
 from mechfmu.control.programmed_constraints import (
@@ -152,7 +152,7 @@ def test_theta_and_s_are_the_derivatives_of_the_violations() -> None:
         ahead = (at(-2 * h), at(-h), at(h), at(2 * h))
         y_rate, z = np.array([w.y_rate for w in ahead]), np.array([w.z for w in ahead])
         slope = [(8 * (f[2] - f[1]) - (f[3] - f[0])) / (12 * h) for f in (y_rate, z)]
-        assert np.max(np.abs(np.concatenate(slope) - (v.Theta @ dnu + v.s))) < 1e-8
+        assert np.max(np.abs(np.concatenate(slope) - (v.Theta @ dnu + v.s))) < PROGRAM_DERIVATIVE
 
 
 def test_the_engine_records_the_same_forces() -> None:
@@ -203,7 +203,7 @@ def test_responses_from_matrices_and_from_accelerations() -> None:
 def test_square_the_tip_of_two_rods_follows_a_line(drift: float) -> None:
     found = Arm(2).follow(on_a_line(Q2, drift), Q2, 1.5)
     assert_decay(found)
-    assert max(np.max(np.abs(c.residual)) for c in found.controls) < 1e-9
+    assert max(np.max(np.abs(c.residual)) for c in found.controls) < PROGRAM_RESIDUAL
 
 
 def test_gains_of_each_equation() -> None:

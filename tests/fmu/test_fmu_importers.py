@@ -15,7 +15,7 @@ from helpers import needs
 from helpers.build import Build
 from helpers.fmu_client import Host
 from helpers.paths import TESTS
-from helpers.tolerances import IMPORTERS
+from helpers.tolerances import EXPLICIT_IMPLICIT, IMPORTERS
 
 OTHER_HOSTS = TESTS / "helpers" / "other_hosts.py"
 OUTPUTS = ["joint[1].angle", "joint[2].rate", "tip.x", "energy.total", "energy.input", "joint[1].reaction_y"]
@@ -65,7 +65,7 @@ def test_a_choice_reaches_the_fmu_in_libcosim(fmu: Build, tmp_path: Path) -> Non
         assert done.returncode == 0, done.stderr[-2000:]
         runs.append(np.array(json.loads(done.stdout.splitlines()[-1])))
     assert not np.array_equal(*runs), "the explicit and the implicit method round differently"
-    assert np.abs(runs[0] - runs[1]).max() < 1e-4
+    assert np.abs(runs[0] - runs[1]).max() < EXPLICIT_IMPLICIT
 
 
 def test_fmpy_simulate_fmu(fmu: Build, host: Host, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from helpers.native_fmi import (
     references,
 )
 from helpers.native_mechanisms import Driven, Flicker, TwoBalls, Watched, Wheel
-from helpers.tolerances import IMPACT, IMPACT_CVODE
+from helpers.tolerances import IMPACT, IMPACT_CVODE, SMALL_MODEL
 from mechfmu.simulation.instance import Instance
 from mechfmu.simulation.integration import IntegrationError
 
@@ -409,7 +409,7 @@ def test_all_types_of_variables_act(driven: Fmu, gear: int, on: int) -> None:
     for _ in range(20):
         instance.step(0.1)
         fastest = max(fastest, instance["velocity"])
-    assert instance.get("position", "velocity") == pytest.approx(driven_reference(2.0, gear, on), abs=1e-8)
+    assert instance.get("position", "velocity") == pytest.approx(driven_reference(2.0, gear, on), abs=SMALL_MODEL)
     assert boolean(instance, "fast") == int(fastest > 0.7)
 
 
@@ -464,7 +464,7 @@ def test_co_simulation_ends_every_step_on_the_constraint(wheel: Fmu) -> None:
     for i in range(1, 21):
         instance.step(0.1)
         assert instance["radius"] == pytest.approx(1.0, abs=1e-15)
-        assert instance.get("x", "y") == pytest.approx([math.cos(0.2 * i), math.sin(0.2 * i)], abs=1e-8)
+        assert instance.get("x", "y") == pytest.approx([math.cos(0.2 * i), math.sin(0.2 * i)], abs=SMALL_MODEL)
 
 
 def test_model_exchange_projects_in_event_mode(wheel: Fmu) -> None:

@@ -33,7 +33,14 @@ from helpers.rehearsal_hosts import (
 )
 from helpers.rehearsal_job import Job, Run, difference, job_of, ramps, reference, with_other_start
 from helpers.rehearsal_model_exchange import CHATTERING_EVENTS, Chattering, OpenModelica, Progress, VariableStep
-from helpers.tolerances import HOST_GLOBAL_ERROR, REFERENCE_ERROR, SAME_ERROR, STEP_EVENTS_PER_SECOND
+from helpers.tolerances import (
+    COARSE_GAP,
+    HOST_GLOBAL_ERROR,
+    KNOWN_LOSS,
+    REFERENCE_ERROR,
+    SAME_ERROR,
+    STEP_EVENTS_PER_SECOND,
+)
 from mechfmu import mechanisms
 
 pytest_plugins = ("helpers.native_fixtures",)
@@ -76,7 +83,7 @@ def test_co_simulation_of_the_exoskeleton_is_the_known_one(imported: Load) -> No
     fmu = imported("exoskeleton")
     run = reference(fmu, job_of(fmu.description))
     assert (run["events"], run.phases) == (3, [0, 3, 0, 3])
-    assert run["impact_energy_loss"] == pytest.approx(6.836, abs=5e-4)
+    assert run["impact_energy_loss"] == pytest.approx(6.836, abs=KNOWN_LOSS)
 
 
 @pytest.mark.parametrize("solver", HOST_GLOBAL_ERROR)
@@ -105,7 +112,7 @@ def test_no_foot_sinks_into_the_ground_in_a_coarse_host(imported: Load, solver: 
     run, wanted = VariableStep(solver, tolerance).run(fmu, job), reference(fmu, job)
     assert abs(run["events"] - wanted["events"]) <= 2
     assert [run[f"foot[{b}].gap"] for b in (1, 2)] == pytest.approx(
-        [wanted[f"foot[{b}].gap"] for b in (1, 2)], abs=2e-4
+        [wanted[f"foot[{b}].gap"] for b in (1, 2)], abs=COARSE_GAP
     )
 
 

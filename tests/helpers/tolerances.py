@@ -1,7 +1,9 @@
 """Every tolerance of the tests, with its reason. A test that misses its tolerance shows a wrong model, not a wrong
 tolerance."""
 
-# --- single evaluations of the equations: relative to the largest element of the reference ----------------------------
+# ===== the link chain, and what all mechanisms share ==================================================================
+
+# --- the link chain: single evaluations, relative to the largest element of the reference -----------------------------
 
 GOLDEN = 1e-10
 """The golden data's own: rounding of the recursion grows with the condition of the mass matrix, 2e-15 seen at n = 10.
@@ -20,7 +22,7 @@ matrix."""
 IDENTITY = 1e-10
 """Exact identities (power, momentum, symmetry), with derivatives by complex steps that add no truncation error."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------
+# --- the link chain: trajectories -------------------------------------------------------------------------------------
 
 TIGHT = 1e-9
 """Relative tolerance given to the solver where a trajectory is compared with a reference."""
@@ -65,6 +67,9 @@ IMPORTERS = 1e-9
 """rad between hosts that run the same binary with equal steps: their clocks differ by rounding, their inputs are equal.
 """
 
+EXPLICIT_IMPLICIT = 1e-4
+"""rad, m, J over 20 steps at the default tolerance 1e-6: the errors of two methods, times a hundred."""
+
 REFERENCE_RESULT = 1e-7
 """The result inside the FMU is made at 1e-9 and written with 12 digits; relative to the largest value of each signal.
 """
@@ -75,7 +80,7 @@ IMPACT_STATE = 1e-7
 EVENT_TIME = 1e-8
 """s: events are located to 1e-10 s on the dense output; errors of the speed at the impact add to it."""
 
-# --- linearisation ----------------------------------------------------------------------------------------------------
+# --- the link chain: linearisation ------------------------------------------------------------------------------------
 
 SPECIFIED_MODE = 5e-4
 """rad/s: the specification quotes the lowest mode of ten rods with four digits."""
@@ -93,9 +98,9 @@ SECOND_ORDER = 0.1
 SPECIFIED_HIGH_MODE = 0.5
 """rad/s: the specification quotes the highest modes in whole numbers."""
 
-# ===== the exoskeleton ===============================================================================================
+# ===== the exoskeleton ================================================================================================
 
-# --- single evaluations, relative to the largest element of the reference ---------------------------------------------
+# --- the exoskeleton: single evaluations, relative to the largest element of the reference ----------------------------
 
 EXO_GOLDEN = 1e-9
 """The specification's own; 1e-14 seen."""
@@ -112,7 +117,7 @@ EXO_IDENTITY = 1e-10
 STRAIGHT = 6e-5
 """The parameters of the 3-link model are those of the straight 6-link model, rounded to four digits."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------
+# --- the exoskeleton: trajectories ------------------------------------------------------------------------------------
 
 EXO_TIGHT = 1e-9
 """Relative tolerance given to the solver where a trajectory is compared with a reference."""
@@ -133,6 +138,43 @@ are found to 1e-7 s."""
 LOSS = 1e-6
 """J: loss of an impact at EXO_TIGHT."""
 
+LOSS_RATIO = 1e-6
+"""Relative: loss of an impact against the kinetic energies before and after it, small differences of large numbers."""
+
+IMPACT_VELOCITY = 1e-7
+"""Relative to the largest: velocities after an impact against brute force over all sets of feet, with dense matrices of
+random, at times ill-conditioned, postures."""
+
+STOPPED_FOOT = 1e-6
+"""m/s: what an impact leaves of the velocity of a foot that it stops, by dense matrices of the same postures."""
+
+IMPULSE = 1e-6
+"""Relative, and N s: the jump of the momentum against the sum of the impulses, by dense matrices."""
+
+REBOUND = 1e-3
+"""Relative: speeds and energies 1e-6 s before and after an impact, between which gravity also acts."""
+
+HOPS_BALANCE = 1e-4
+"""J of some hundreds, over a second of hops at the default tolerance 1e-6."""
+
+PRESCRIBED_LENGTH = 1e-7
+"""m over 0.4 s at EXO_TIGHT: a driven length against its closed form."""
+
+DENSE_TRAJECTORY = 1e-5
+"""m, rad and rates: the matrix form over 0.25 s at 1e-9 against the golden trajectory."""
+
+STANDING_ACCELERATION = 1e-6
+"""m/s2, rad/s2: accelerations at a golden equilibrium, whose reactions of some hundred newtons act on light links."""
+
+WALK_BALANCE = 1e-6
+"""Of the energy dissipated, over 11 s of walking with held moments and an impact at every step."""
+
+CAPTURE_POINT = 1e-9
+"""m: placement of the feet against the closed form; errors grow fivefold with each of six steps."""
+
+MASSLESS_LEGS = 1e-6
+"""Relative: a closed form for legs without mass, against legs of 1e-9 kg."""
+
 EXO_ENERGY = 1e-5
 """J of some hundreds, over a second at EXO_TIGHT: each internal step may add up to 1e-9 in each state (1e-7 seen)."""
 
@@ -148,9 +190,9 @@ BELOW = 1e-6
 EXO_POWER = 1e-8
 """Relative: the balance of powers of some thousand watts is a difference of terms a thousand times larger."""
 
-# ===== the wheeled cart, its guidance and its controller =============================================================
+# ===== the wheeled cart, its guidance and its controller ==============================================================
 
-# --- the golden data's own (bounds.json) ------------------------------------------------------------------------------
+# --- the wheeled cart, its guidance and its controller: the golden data's own (bounds.json) ---------------------------
 
 ACCELERATION = 1e-10
 """Accelerations, relative to the largest: another formulation rounds differently; 2e-15 seen."""
@@ -182,7 +224,7 @@ CART_DECAY = 1e-8
 CART_SOLVER = 1e-10
 """Relative tolerance given to the solver for all of these."""
 
-# --- our own ----------------------------------------------------------------------------------------------------------
+# --- the wheeled cart, its guidance and its controller: our own -------------------------------------------------------
 
 ROUNDING = 1e-12
 """An identity of a few operations on numbers of the order of 1 to 100."""
@@ -197,13 +239,25 @@ CART_SAME_MOTION = 1e-8
 DAMPED_Y = 5e-3
 """m/s: what the damped law leaves of the decay of y; the specification's own bound."""
 
+FIELD_SYMMETRY = 1e-9
+"""m/s: the field in a world that is turned and moved; its weights divide by small numbers."""
+
+PUBLISHED_FIELD = 1e-9
+"""Relative, m/s: the article's field against its formulas as printed, which divide by small numbers."""
+
+ERRATUM_LOOP = 1e-7
+"""m/s: decay of the violations against the closed form, solved at 1e-8."""
+
+COASTING = 1e-9
+"""m/s, J, rad over 5 s: a straight motion that the solver integrates without error, up to rounding."""
+
 TWO_METHODS = 1e-8
 """Jets against differences of fourth order over steps of 1e-3, of second derivatives of the order of 10; truncation
 1e-9."""
 
-# ===== trees and the spherical arm ===================================================================================
+# ===== trees and the spherical arm ====================================================================================
 
-# --- single evaluations: relative to the largest element of the reference ---------------------------------------------
+# --- trees and the spherical arm: single evaluations, relative to the largest element of the reference ----------------
 
 ROBOTS = 1e-10
 """Accelerations of real robots against Pinocchio, as promised. Light fingers behind heavy arms cost digits: 2e-14 seen.
@@ -216,7 +270,13 @@ TREE_POWER = 1e-8
 ROUND_TRIP = 1e-10
 """Inverse after forward dynamics: two recursions round differently."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------
+TOTAL_MASS = 1e-12
+"""Relative: a sum of some ten masses in another order, against Pinocchio."""
+
+STOP_LOSS = 1e-9
+"""Relative: the power of a stop's damper, a product of a few numbers, against its closed form."""
+
+# --- trees and the spherical arm: trajectories ------------------------------------------------------------------------
 
 TRAJECTORY_TOLERANCE = 1e-11
 """Relative tolerance given to the solver where a trajectory is compared with the golden one (made at 1e-12)."""
@@ -237,6 +297,15 @@ TREE_SAME_MOTION = 1e-7
 """m, rad: the arm with quaternions and with angles over 2 s at 1e-10; both solvers' errors, magnified at most 4-fold;
 4e-10 seen."""
 
+ARM_FORMS = 1e-7
+"""m, rad, J: quaternions against Euler angles at TIGHT, up to 0.03 rad before the singularity of the angles."""
+
+ARM_SAMPLED_MINIMUM = 2e-3
+"""A minimum over samples of 0.1 s; the golden one is also taken between them."""
+
+BASE_MOTION = 1e-9
+"""Relative: a base with constant acceleration, which the solver integrates exactly up to rounding."""
+
 BALANCE = 1e-7
 """J per J of the largest term over a trajectory at 1e-9: the energies are integrated with the same error control as the
 states."""
@@ -245,13 +314,16 @@ STOP_BALANCE = 1e-6
 """J per J of kinetic energy at 1e-9: a stop's force has a kink where it begins, which the solver steps over; 1e-7 seen
 over ten impacts."""
 
+STOP_DEPTH, STOP_SPEED = 1e-5, 1e-6
+"""Relative, m/s: what remains after 6 s of the motion of a joint that comes to rest on its stop."""
+
 CONSERVED = 1e-8
 """Momentum, relative to its size, over a trajectory at 1e-11."""
 
 NORM = 1e-12
 """Of quaternions, at communication points: they have just been divided by their length; rounding only."""
 
-# --- control ----------------------------------------------------------------------------------------------------------
+# --- trees and the spherical arm: control -----------------------------------------------------------------------------
 
 TREE_DECAY = 1e-8
 """rad: a closed loop without sampling is a linear oscillator, solved at 1e-10; 3e-11 seen."""
@@ -263,9 +335,9 @@ AT_REST = 1e-8
 """m/s2, rad/s2: what gravity compensation leaves of accelerations of the order of 10; rounding through a mass matrix of
 condition 1e3."""
 
-# ===== the native FMU ================================================================================================
+# ===== the native FMU =================================================================================================
 
-# --- the solver alone -------------------------------------------------------------------------------------------------
+# --- the native FMU: the solver alone ---------------------------------------------------------------------------------
 
 NATIVE_GLOBAL_ERROR = {
     "oscillator": 3.0,
@@ -291,7 +363,10 @@ WORK = 1.35
 EVENT_AT = 1e-9
 """s: location of an event whose time is known, at a tolerance of 1e-10; 4e-11 seen."""
 
-# --- one evaluation through different code ----------------------------------------------------------------------------
+SMALL_MODEL = 1e-8
+"""m, m/s over 2 s at a tolerance of 1e-10: against scipy at 1e-12, and against a closed form."""
+
+# --- the native FMU: one evaluation through different code ------------------------------------------------------------
 
 SAME_OPERATIONS = 1e-13
 """Relative: the same operations in the same order, by compilers that may only differ in library functions such as sin.
@@ -309,7 +384,7 @@ CENTRAL = 1e-6
 """Relative: central differences with steps of 1e-5 have a truncation error of 1e-10 and a rounding error of 1e-11 over
 the step; 3e-8 seen."""
 
-# --- trajectories -----------------------------------------------------------------------------------------------------
+# --- the native FMU: trajectories -------------------------------------------------------------------------------------
 
 CVODE = 2e-6
 """rad over 10 s: FMPy's CVode at 1e-9 strays 4e-7 from the reference on the golden example, because its control is per
@@ -346,13 +421,13 @@ IMPACT_CVODE = 1e-5
 """s and m: Model Exchange in FMPy, whose root finding is as good as its integration at 1e-8 and adds up from impact to
 impact."""
 
-# --- resources --------------------------------------------------------------------------------------------------------
+# --- the native FMU: resources ----------------------------------------------------------------------------------------
 
 MEMORY_PER_INSTANCE = 200_000
 """bytes, for ten links: two dense Jacobians of 22 x 22 and some vectors make 20 kB; the limit leaves room for the
 allocator."""
 
-# ===== the PID controller ============================================================================================
+# ===== the PID controller =============================================================================================
 
 PID_SOLVER = 1e-11
 """Relative tolerance given to the solver where the answer is known exactly."""
@@ -364,7 +439,7 @@ one solver error each; 5e-10 seen."""
 SINGLE = 1e-13
 """One evaluation of a sum of a few products."""
 
-# ===== programmed constraints ========================================================================================
+# ===== programmed constraints =========================================================================================
 
 PROGRAM_EXACT = 1e-10
 """Relative: two ways through the same linear algebra, matrices of condition up to 1e4."""
@@ -372,10 +447,16 @@ PROGRAM_EXACT = 1e-10
 PROGRAM_DECAY = 1e-8
 """m, m/s: violations against their exponentials over 2 s at PROGRAM_SOLVER; 1e-10 seen."""
 
+PROGRAM_DERIVATIVE = 1e-8
+"""m/s2: against differences of fourth order over steps of 1e-3."""
+
+PROGRAM_RESIDUAL = 1e-9
+"""m/s2: what an exact solution of the linear equations leaves of them along a trajectory."""
+
 PROGRAM_SOLVER = 1e-11
 """Relative tolerance given to the solver."""
 
-# ===== the rehearsal hosts ===========================================================================================
+# ===== the rehearsal hosts ============================================================================================
 
 REFERENCE = 1e-9
 """Relative tolerance of the Co-Simulation that hosts are compared with."""
@@ -403,6 +484,12 @@ IMPACT_LOSS = 300.0
 """Relative error of the energy lost in the exoskeleton's last impact, in units of the host's tolerance: the error of
 its speed, 114 seen with BDF."""
 
+KNOWN_LOSS = 5e-4
+"""J: the loss in the default experiment of the exoskeleton is quoted with four digits."""
+
+COARSE_GAP = 2e-4
+"""m: height of the feet of the exoskeleton in a host with a tolerance of 1e-4."""
+
 STEP_EVENTS_PER_SECOND = 1.0
 """Every one restarts the host's solver."""
 
@@ -414,7 +501,7 @@ SAME_ERROR = 2.0
 """A run whose step events are honoured against one whose are not: noise of the solver's step sizes; 1 when there are
 none."""
 
-# ===== linear models and regulators ==================================================================================
+# ===== linear models and regulators ===================================================================================
 
 CENTRAL_DIFFERENCE_STEP = 1e-6
 """Of a state or an input."""
@@ -446,7 +533,7 @@ RICCATI = 1e-10
 REGULATED_ANGLE, REGULATED_TORQUE = 1e-4, 1e-2
 """rad, N m: what remains of a deviation of 0.4 rad after 8 s."""
 
-# ===== systems of FMUs and sweeps ====================================================================================
+# ===== systems of FMUs and sweeps =====================================================================================
 
 UNIT_FACTOR, UNIT_VALUE = 1e-15, 1e-14
 """Relative: a factor is one division, a value some operations more."""
@@ -465,6 +552,9 @@ PYTHON_FMU = 1e-6
 
 COUPLED_ALONE = 1e-9
 """A system of one FMU against the mechanism alone: the same inputs at the same times."""
+
+HELD_TORQUE = 1e-9
+"""rad/s: a free rod under torques that are constant over each period, at a tolerance of 1e-10."""
 
 FINE_STEP = 1e-3
 """rad: fixed steps of 0.2 ms and more, and adaptive steps of tolerance 1e-4, over 2 s."""

@@ -14,6 +14,7 @@ import pytest
 
 from helpers.build import Build
 from helpers.slave_cases import Portable
+from helpers.tolerances import HELD_TORQUE
 from mechfmu import Exoskeleton, LinkChain
 from mechfmu.model import UserError
 from mechfmu.simulation.result import Result
@@ -68,7 +69,7 @@ def test_inputs_are_held_from_call_to_call(simulate: Simulate) -> None:
     spent = np.clip(
         result.t.reshape(-1, 1) - period * np.arange(4), 0.0, period
     )  # in each period, until each time of the result
-    assert result[RATE] == pytest.approx(spent @ torque / INERTIA, abs=1e-9)
+    assert result[RATE] == pytest.approx(spent @ torque / INERTIA, abs=HELD_TORQUE)
     assert result.t == pytest.approx(np.arange(6) * 0.02) and result.inputs[TORQUE] == pytest.approx(
         [5.0, 5.0, -3.0, 5.0, 5.0, -3.0]
     )

@@ -33,6 +33,8 @@ from helpers.tolerances import (
     CART_TRAJECTORY,
     CONTROLLER,
     DAMPED_Y,
+    ERRATUM_LOOP,
+    PUBLISHED_FIELD,
     ROUNDING,
     SYMMETRY,
 )
@@ -376,7 +378,7 @@ def test_the_published_guidance_as_an_option() -> None:
     """
     found = evaluated(CartController(guidance="article"), {})
     assert [found["guidance.velocity_x"], found["guidance.velocity_y"]] == pytest.approx(
-        list(published(-4.5, 0.8, 0.0)), rel=1e-9
+        list(published(-4.5, 0.8, 0.0)), rel=PUBLISHED_FIELD
     )
 
 
@@ -455,7 +457,7 @@ def test_erratum_4_the_part_of_the_heading_in_theta() -> None:
         Theta = np.concatenate([still.Theta[:1], v.Theta[1:]])
         return np.linalg.solve(Theta @ R, program.wanted(v) - v.s - Theta @ a)
 
-    assert FreeLoop(right).error() < 1e-7  # solved at 1e-8
+    assert FreeLoop(right).error() < ERRATUM_LOOP
     assert FreeLoop(forgets_heading).error() > 1e-3
 
 

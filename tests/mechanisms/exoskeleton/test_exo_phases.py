@@ -21,7 +21,15 @@ from helpers.tolerances import (
     EXO_POWER,
     EXO_TIGHT,
     FORMS,
+    HOPS_BALANCE,
+    IMPACT_STATE,
+    IMPACT_VELOCITY,
+    IMPULSE,
     LOSS,
+    LOSS_RATIO,
+    PRESCRIBED_LENGTH,
+    REBOUND,
+    STOPPED_FOOT,
 )
 from mechfmu import Exoskeleton
 from mechfmu.mechanisms.exoskeleton import matrices as dense
@@ -132,20 +140,20 @@ def test_which_feet_take_part_in_an_impact(name: str) -> None:
         D, found = m.table.d(d_new), velocities(m, x_new)
         wanted = chosen_by_trial(mass, J, v, candidates)
         lost = 0.5 * v @ mass @ v - 0.5 * found @ mass @ found
-        assert D.last_loss == pytest.approx(lost, rel=1e-6, abs=LOSS) and D.last_loss >= 0
-        assert m.table.x(x_new).loss == pytest.approx(D.last_loss, rel=1e-6, abs=LOSS)
+        assert D.last_loss == pytest.approx(lost, rel=LOSS_RATIO, abs=LOSS) and D.last_loss >= 0
+        assert m.table.x(x_new).loss == pytest.approx(D.last_loss, rel=LOSS_RATIO, abs=LOSS)
         if wanted is None:
             assert [b for b in range(2) if D.pinned[b]] == landed, "feet that close are stopped in any case"
             continue
         feet, after, loss = wanted
         assert [b for b in range(2) if D.pinned[b]] == feet
-        assert worst(found, after) < 1e-7 and D.last_loss == pytest.approx(loss, rel=1e-6, abs=LOSS)
+        assert worst(found, after) < IMPACT_VELOCITY and D.last_loss == pytest.approx(loss, rel=LOSS_RATIO, abs=LOSS)
         assert D.phase == sum((b + 1) for b in feet) and D.events == 1
         rows = [2 * b + i for b in feet for i in range(2)]
-        assert np.max(np.abs((J @ found)[rows])) < 1e-6, "J v+ = 0"
+        assert np.max(np.abs((J @ found)[rows])) < STOPPED_FOOT, "J v+ = 0"
         momentum = mass[:2] @ (found - v)  # of everything: the rows of x and y
         Lambda = np.linalg.solve(J[rows] @ np.linalg.inv(mass) @ J[rows].T, -(J @ v)[rows])
-        assert momentum == pytest.approx(Lambda.reshape(-1, 2).sum(axis=0), rel=1e-6, abs=1e-6), (
+        assert momentum == pytest.approx(Lambda.reshape(-1, 2).sum(axis=0), rel=IMPULSE, abs=IMPULSE), (
             "momentum jump = sum of the impulses"
         )
         seen[(*pinned, 9, *feet)] = seen.get((*pinned, 9, *feet), 0) + 1
@@ -192,9 +200,9 @@ def test_restitution(name: str) -> None:
     instance.step(fall - 1e-6, 2e-6)
     after = value(instance, "foot[1].velocity_y", "foot[2].velocity_y")
     assert value(instance, "phase", "events") == [0, 1]
-    assert np.array(after) == pytest.approx(-e * np.array(before), rel=1e-3)
+    assert np.array(after) == pytest.approx(-e * np.array(before), rel=REBOUND)
     assert total - value(instance, "energy.total")[0] == pytest.approx(
-        value(instance, "impact_energy_loss")[0], rel=1e-3
+        value(instance, "impact_energy_loss")[0], rel=REBOUND
     )
     t = fall + 1e-6
     for _ in range(100):
@@ -204,7 +212,7 @@ def test_restitution(name: str) -> None:
     assert value(instance, "phase")[0] == 3, "at rest on both feet"
     assert 3 <= value(instance, "events")[0] < 100
     total_now, work, lost = value(instance, "energy.total", "energy.input", "energy.dissipated")
-    assert total_now == pytest.approx(total - lost + work, abs=1e-4)
+    assert total_now == pytest.approx(total - lost + work, abs=HOPS_BALANCE)
 
 
 # --- support ----------------------------------------------------------------------------------------------------------
@@ -261,7 +269,7 @@ def test_simultaneous_events_in_the_python_engine() -> None:
         instance.step(0.0, 0.6)
         first, second = value(instance, "ball[1].height", "ball[2].height")
         assert value(instance, "ball[1].bounces", "ball[2].bounces") == [1, 1]
-        assert first == pytest.approx(second, abs=1e-7) and first > 0
+        assert first == pytest.approx(second, abs=IMPACT_STATE) and first > 0
 
 
 def test_external_reactions_are_the_pinned_ones() -> None:
@@ -423,7 +431,7 @@ def test_a_prescribed_length_follows_its_inputs(name: str) -> None:
             instance.step((i - 1) * 0.02, 0.02)
             t = 0.02 * i
             wanted = l0 * (1.05 - 0.05 * (1 + 30 * t) * np.exp(-30 * t)) if bandwidth else l0 + 0.2 * t**2
-            assert value(instance, "link[1].length")[0] == pytest.approx(wanted, abs=1e-7)
+            assert value(instance, "link[1].length")[0] == pytest.approx(wanted, abs=PRESCRIBED_LENGTH)
         now, work, lost = value(instance, "energy.total", "energy.input", "energy.dissipated")
         assert abs(work) > 0.1 and now == pytest.approx(total + work - lost, abs=EXO_ENERGY)
 

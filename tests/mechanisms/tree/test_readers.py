@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from helpers import needs
 from helpers.paths import DOCS, TESTS
 from helpers.robot_files import EXAMPLE, ROBOT
-from helpers.tolerances import GOLDEN, OTHER_CODE
+from helpers.tolerances import GOLDEN, OTHER_CODE, TOTAL_MASS
 from helpers.trees import TreeState, golden_tree, separate_bodies
 from mechfmu.mechanisms.spherical_arm.wittenburg import AT_REST
 from mechfmu.mechanisms.tree.readers import common as reading
@@ -291,7 +291,7 @@ def test_real_robots_move_as_in_pinocchio(robot: str, base: str) -> None:
     other = Pinocchio(text, tree)
     assert sum(j.rates for j in tree.joints) == ROBOTS[robot] + 6 * (base == "free")
     if base == "free":
-        assert sum(b.mass for b in tree.bodies) == pytest.approx(other.total_mass, rel=1e-12)
+        assert sum(b.mass for b in tree.bodies) == pytest.approx(other.total_mass, rel=TOTAL_MASS)
     assert worst_difference(tree, other) < OTHER_CODE
 
 

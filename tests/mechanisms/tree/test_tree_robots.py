@@ -17,7 +17,7 @@ import pytest
 from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
-from helpers.tolerances import ROBOTS
+from helpers.tolerances import ROBOTS, TOTAL_MASS
 from helpers.tree_cases import BuildTree, Point, engine_of
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
@@ -157,7 +157,7 @@ def test_every_joint_of_the_file_is_there(robot: Robot) -> None:
     for joint in robot.tree.tree.joints:
         moves[joint.child] = moves[joint.parent] or joint.kind != "fixed"
     assert sum(body.mass for body in robot.tree.tree.bodies if moves[body.name]) == pytest.approx(
-        pin.computeTotalMass(robot.model), rel=1e-12
+        pin.computeTotalMass(robot.model), rel=TOTAL_MASS
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.fmu_client import Host
-from helpers.tolerances import STOP_BALANCE, TIGHT, TREE_POWER
+from helpers.tolerances import STOP_BALANCE, STOP_DEPTH, STOP_LOSS, STOP_SPEED, TIGHT, TREE_POWER
 from helpers.tree_cases import BuildTree, Point, mechanism_of, rate_along
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 
@@ -57,8 +57,8 @@ def test_a_joint_comes_to_rest_on_its_stop() -> None:
     """The slide hangs on its lower end: k depth = m g."""
     start = {"swing.damping": 5.0, "slide.position_start": 0.15, "stops.stiffness": 2000.0, "slide.damping": 20.0}
     result = mechanism_of(PENDULUM, stops="elastic").simulate(stop=6.0, step=0.1, start=start, tolerance=TIGHT)
-    assert result["slide.position"][-1] - 0.2 == pytest.approx(0.5 * 9.81 / 2000.0, rel=1e-5)
-    assert abs(result["slide.speed"][-1]) < 1e-6
+    assert result["slide.position"][-1] - 0.2 == pytest.approx(0.5 * 9.81 / 2000.0, rel=STOP_DEPTH)
+    assert abs(result["slide.speed"][-1]) < STOP_SPEED
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_power_balance_inside_a_stop(angle: float, rate: float) -> None:
     )
     lost = point.rate("energy.dissipated")
     (total,) = rate_along(point, ["energy.total"])
-    assert lost == pytest.approx(1e4 * 0.1 * 0.05 * rate**2, rel=1e-9)
+    assert lost == pytest.approx(1e4 * 0.1 * 0.05 * rate**2, rel=STOP_LOSS)
     assert abs(total + lost) < TREE_POWER * (lost + abs(point["energy.total"]))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.paths import EXAMPLES
-from helpers.tolerances import ENGINES, IDENTITY
+from helpers.tolerances import BELOW, CAPTURE_POINT, ENGINES, IDENTITY, MASSLESS_LEGS, WALK_BALANCE
 from mechfmu import Exoskeleton, WalkingController
 from mechfmu.cosim.system import System
 from mechfmu.mechanisms.exoskeleton.posture import posture_angles
@@ -58,7 +58,7 @@ def test_steps_of_the_pendulum_tend_to_the_wanted_length(gain: float) -> None:
         ]
         assert places[0] == pytest.approx(places[1], abs=1e-12), "the place is known early in the step"
         x, v, foot = foot + late, rate[1], places[1]
-    assert np.allclose(errors[1:], (1 - gain) * grows * np.array(errors[:-1]), rtol=0, atol=1e-9)
+    assert np.allclose(errors[1:], (1 - gain) * grows * np.array(errors[:-1]), rtol=0, atol=CAPTURE_POINT)
 
 
 def test_the_stance_leg_exerts_the_wanted_force() -> None:
@@ -85,7 +85,7 @@ def test_the_stance_leg_exerts_the_wanted_force() -> None:
     t, x, d, u, p = exo.start(start | moments)
     acts = _values(exo, t, x, d, u, p)
     assert acts["foot[1].ankle_moment"] == pytest.approx(found["link[1].moment"], rel=1e-12)
-    assert acts["foot[1].reaction_y"] == pytest.approx(670 + 6000 * (0.86 - 0.85), rel=1e-6)
+    assert acts["foot[1].reaction_y"] == pytest.approx(670 + 6000 * (0.86 - 0.85), rel=MASSLESS_LEGS)
     assert -found["hip.moment[1]"] - found["hip.moment[2]"] == pytest.approx(1500 * 0.05, rel=1e-12), (
         "lean 0.05 instead of 0.1"
     )
@@ -176,9 +176,9 @@ def check_walk(result: Result) -> None:
         assert 0 < result.t[i] - touched < 0.005, "the foot that stands from now on has just touched down"
     assert exo["hip.x"][-1] - exo["hip.x"][0] >= 5.0
     assert np.degrees(np.max(np.abs(exo["link[5].angle"] - np.pi / 2))) < 10 and exo["hip.y"].min() > 0.8
-    assert min(exo["foot[1].y"].min(), exo["foot[2].y"].min()) > -1e-6
+    assert min(exo["foot[1].y"].min(), exo["foot[2].y"].min()) > -BELOW
     total, work, loss = (result[f"exo.energy.{name}"] for name in ("total", "input", "dissipated"))
-    assert np.max(np.abs(total - total[0] - work + loss)) < 1e-6 * loss[-1]
+    assert np.max(np.abs(total - total[0] - work + loss)) < WALK_BALANCE * loss[-1]
 
 
 def lengths(result: Result) -> np.ndarray:
@@ -215,7 +215,7 @@ def test_the_example(ready: Callable[[str], System], monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(exo_walk, "build_builtin", lambda name, folder: ready(name))
     result = exo_walk.simulate(stop=7.0)
     assert exo_walk.step_lengths(result).max() > 0.6 and result["exo.hip.x"][-1] > 5.0
-    assert exo_walk.balance(result, "exo.") < 1e-6 * result["exo.energy.dissipated"][-1]
+    assert exo_walk.balance(result, "exo.") < WALK_BALANCE * result["exo.energy.dissipated"][-1]
 
 
 @pytest.mark.parametrize("force", (600.0, -600.0))
