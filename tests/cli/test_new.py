@@ -20,6 +20,7 @@ from mechfmu.simulation.time_grid import pace
 def test_a_new_mechanism_works_and_passes_its_own_tests(tmp_path: Path) -> None:
     told = done("new", "heavy_spring", folder=tmp_path)
     assert "mechfmu build heavy_spring" in told
+    assert str(tmp_path) not in told, "paths are relative, as the folder was given"
     written = {f.name for f in (tmp_path / "heavy_spring").iterdir()} - {"__pycache__"}
     assert written == {"__init__.py", "model.py", "about.html", "icon.png"}
     tested = subprocess.run(

@@ -124,6 +124,12 @@ def test_text_is_wrapped(page: Path) -> None:
     assert [line for line in long if max(map(len, line.split())) < COLUMNS // 2] == []
 
 
+def test_pages_of_mechanisms_are_wrapped() -> None:
+    pages = [*PACKAGE.rglob("about.html"), *(ROOT / "examples").rglob("about.html")]
+    long = [page for page in pages for line in page.read_text(encoding="utf-8").splitlines() if len(line) > COLUMNS]
+    assert pages and long == []
+
+
 def definitions(kind: type[ast.AST], *folders: Path) -> Iterator[tuple[str, ast.AST]]:
     """(file, node) of every definition of a kind in the Python files of these folders."""
     for file in (file for folder in folders for file in sorted(folder.rglob("*.py"))):
