@@ -137,6 +137,16 @@ static fmi2Status report_note(Instance *self, const Note *note, double t) {
     return report(self, note->stop ? fmi2Error : fmi2Warning, "at t = %s s: %s", number(t).text, note->text);
 }
 
+/* Logs the notes of the events of the last step, each with the time of its first event; not as errors, because what was
+ * computed is valid. */
+static fmi2Status report_notes(Instance *self) {
+    fmi2Status status = fmi2OK;
+    for (size_t k = 0; k < model.ng; k++)
+        if (!isnan(self->t_noted[k]))
+            status = report(self, fmi2Warning, "at t = %s s: %s", number(self->t_noted[k]).text, model.notes[k].text);
+    return status;
+}
+
 /* --- both interface types ----------------------------------------------------------------------------------------- */
 
 fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2String fmuGUID,
@@ -513,7 +523,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     if (!instance_step(self, t_end, &events))
         return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(t_end).text,
                       number(events.t).text, events.failure);
-    return events.note ? report_note(self, events.note, events.t_note) : fmi2OK;
+    return report_notes(self);
 }
 
 /* --- Model Exchange ----------------------------------------------------------------------------------------------- */
@@ -531,15 +541,14 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *fmi2eventInfo) 
     memset(fmi2eventInfo, 0, sizeof *fmi2eventInfo);
     const fmi2Status checked = self->state->parameters_unchecked ? check_start(self) : fmi2OK;
     if (checked > fmi2Warning) return checked;
-    const Note *note;
-    int changed;
-    if (!instance_events(self, &changed, &note))
+    int changed, stopped;
+    if (!instance_events(self, &changed, &stopped))
         return report(self, fmi2Error, "at t = %s s: events follow each other without end (chattering)",
                       number(self->state->t).text);
     fmi2eventInfo->valuesOfContinuousStatesChanged = changed ? fmi2True : fmi2False;
-    if (!note) return checked;
-    fmi2eventInfo->terminateSimulation = note->stop ? fmi2True : fmi2False;
-    return report(self, fmi2Warning, "at t = %s s: %s", number(self->state->t).text, note->text);
+    fmi2eventInfo->terminateSimulation = stopped ? fmi2True : fmi2False;
+    const fmi2Status noted = report_notes(self);
+    return noted == fmi2OK ? checked : noted;
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {

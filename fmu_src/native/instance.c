@@ -35,7 +35,7 @@ static void lay_out(Instance *self) {
 
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging) {
     const size_t scratch =
-        model.ny * 2 + model.nx * 4 + model.nd * 3 + model.nu * 2 + model.np + model.ng * 3 + model.nr + model.work;
+        model.ny * 2 + model.nx * 4 + model.nd * 3 + model.nu * 2 + model.np + model.ng * 4 + model.nr + model.work;
     Instance *self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->state = calloc(1, instance_state_size());
@@ -53,11 +53,12 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
     struct {
         double **vector;
         size_t size;
-    } vectors[] = {
-        {&self->dx, model.nx},     {&self->x_new, model.nx},  {&self->d_new, model.nd},    {&self->d_step, model.nd},
-        {&self->u_now, model.nu},  {&self->g_now, model.ng},  {&self->g_before, model.ng}, {&self->g_crossed, model.ng},
-        {&self->r, model.nr},      {&self->x_dot, model.nx},  {&self->d_seed, model.nd},   {&self->u_seed, model.nu},
-        {&self->p_seed, model.np}, {&self->dx_dot, model.nx}, {&self->y_dot, model.ny},    {&self->work, model.work}};
+    } vectors[] = {{&self->dx, model.nx},       {&self->x_new, model.nx},     {&self->d_new, model.nd},
+                   {&self->d_step, model.nd},   {&self->u_now, model.nu},     {&self->g_now, model.ng},
+                   {&self->g_before, model.ng}, {&self->g_crossed, model.ng}, {&self->t_noted, model.ng},
+                   {&self->r, model.nr},        {&self->x_dot, model.nx},     {&self->d_seed, model.nd},
+                   {&self->u_seed, model.nu},   {&self->p_seed, model.np},    {&self->dx_dot, model.nx},
+                   {&self->y_dot, model.ny},    {&self->work, model.work}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i].vector = next;
         next += vectors[i].size;
@@ -177,14 +178,20 @@ static void tangent(void *context, double t, const double *x, double t_dot, cons
 
 /* --- events and steps --------------------------------------------------------------------------------------------- */
 
+static void forget_notes(Instance *self) {
+    for (size_t k = 0; k < model.ng; k++) self->t_noted[k] = NAN;
+}
+
 /* The event of guard k at time t: its jump changes x_new and d_step. */
 static void handle_event(Instance *self, size_t k, double t, Events *events) {
     const Note *note = &model.notes[k];
     if (note->text && !note->only_at_start) {
-        events->note = note;
-        events->t_note = t;
-        if (note->stop) events->failure = note->text;
-        if (events->failure) return;
+        if (isnan(self->t_noted[k])) self->t_noted[k] = t;
+        if (note->stop) {
+            events->stopped = 1;
+            events->failure = note->text;
+            return;
+        }
     }
     /* x_dot and d_new are unused here: jumps must not write where they read */
     model.jumps[k](&t, self->x_new, self->d_step, inputs_at(self, t), self->p, self->x_dot, self->d_new, self->work);
@@ -265,6 +272,7 @@ static void complete_inputs(Instance *self, double t_end) {
 int instance_step(Instance *self, double t_end, Events *events) {
     SolverMemory memory = self->state->memory;
     *events = (Events){.t = self->state->t};
+    forget_notes(self);
     instance_update_start_state(self);
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
@@ -299,9 +307,10 @@ static int violates_constraints(Instance *self, const double *x, const double *d
     return 0;
 }
 
-int instance_events(Instance *self, int *changed, const Note **note) {
+int instance_events(Instance *self, int *changed, int *stopped) {
     const double t = self->state->t;
     Events events = {.t = t};
+    forget_notes(self);
     instance_update_start_state(self);
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
@@ -311,8 +320,8 @@ int instance_events(Instance *self, int *changed, const Note **note) {
         memcpy(self->g, self->g_before, model.ng * sizeof(double));
         iterate_events(self, t, self->g, model.ng, &events); /* the projection may have changed a guard */
     }
-    *note = events.note;
-    if (events.failure && !(events.note && events.note->stop)) return 0;
+    *stopped = events.stopped;
+    if (events.failure && !events.stopped) return 0;
     *changed = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
     memcpy(self->x, self->x_new, model.nx * sizeof(double));
     memcpy(self->d, self->d_step, model.nd * sizeof(double));

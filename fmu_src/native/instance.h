@@ -31,6 +31,7 @@ typedef struct {
     int outputs_known, rates_known;
     double *y, *dx;
     double *x_new, *d_new, *d_step, *u_now, *g_now, *g_before, *g_crossed, *r;
+    double *t_noted; /* when the event of a guard with a note first occurred in the last step; NAN: it did not */
     double *x_dot, *d_seed, *u_seed, *p_seed, *dx_dot, *y_dot;
     double *work;
     Solver *solver;
@@ -40,8 +41,7 @@ typedef struct {
 typedef struct {
     const char *failure; /* why it failed, or NULL */
     double t;            /* where it failed */
-    const Note *note;    /* of the last event that has one, or NULL */
-    double t_note;       /* time of that event */
+    int stopped;         /* by an event whose note ends the simulation */
 } Events;
 
 /* Lifecycle. instance_new returns NULL when there is no memory. */
@@ -66,9 +66,9 @@ void instance_tangent(Instance *self, double t_dot);
 int instance_step(Instance *self, double t_end, Events *events);
 
 /* Model Exchange: handles the events of guards that have crossed zero since the last call, and projects states that
- * violate their constraints by more than the tolerance. *changed: whether the states changed; *note: of the last event
- * that has one, or NULL. 0: the event iteration does not converge. */
-int instance_events(Instance *self, int *changed, const Note **note);
+ * violate their constraints by more than the tolerance. *changed: whether the states changed; *stopped: whether an
+ * event ends the simulation. 0: the event iteration does not converge. */
+int instance_events(Instance *self, int *changed, int *stopped);
 
 /* Model Exchange: the event indicators, with a hysteresis: a guard that rests at zero does not change their sign. */
 void instance_indicators(Instance *self, double *z);

@@ -14,7 +14,7 @@ import pytest
 from helpers.tolerances import SAME_NUMBER
 from mechfmu import LinkChain
 from mechfmu.codegen.recording import numpy_mode, recording_of
-from mechfmu.model import Mechanism, ModelError, Note
+from mechfmu.model import Mechanism, ModelError
 from mechfmu.model.variables import Row
 from mechfmu.simulation.engines import engine
 
@@ -88,19 +88,6 @@ def test_code_that_would_leave_nan_behind_is_an_error_that_names_its_line(bad: t
         engine("casadi", bad())
     number = int(str(error.value).split(":")[1])
     assert re.search(line, Path(__file__).read_text(encoding="utf-8").splitlines()[number - 1])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    (
-        ({"event_names": ("stop", "stop")}, "event_names: stop appears 2 times; every event needs its own name"),
-        ({"event_names": ("stop",), "event_notes": {"stp": Note("!")}}, "event_notes: there is no event stp.*stop"),
-        ({"event_names": ("stop",)}, "guards returns 0 numbers instead of 1: .*one number for each of event_names"),
-    ),
-)
-def test_events_need_names_of_their_own_a_guard_each_and_notes_that_belong_to_them(changes: Any, message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        engine("casadi", type("Fresh", (Small,), changes)())
 
 
 @pytest.mark.parametrize("before", (0, 1))

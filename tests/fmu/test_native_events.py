@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from contextlib import nullcontext
 from ctypes import byref
 from pathlib import Path
 
@@ -27,10 +28,12 @@ from helpers.native_fmi import (
     reals,
     references,
 )
-from helpers.native_mechanisms import Driven, Flicker, TwoBalls, Watched, Wheel
+from helpers.native_mechanisms import Driven, Flicker, Sawtooth, TwoBalls, Watched, Wheel
 from helpers.tolerances import IMPACT, IMPACT_CVODE, SMALL_MODEL
+from mechfmu.simulation.flags import first_of_each
 from mechfmu.simulation.instance import Instance
 from mechfmu.simulation.integration import IntegrationError
+from mechfmu.simulation.limits import EVENT_LIMIT
 
 pytest_plugins = ("helpers.native_fixtures",)
 
@@ -571,3 +574,34 @@ def test_events_without_end_are_reported(native: Native) -> None:
     instance.initialize()
     with pytest.raises(IntegrationError, match="chattering"):
         instance.step(0.0, 1.1)
+
+
+@pytest.fixture(scope="module")
+def sawtooth(native: Native) -> Fmu:
+    return Fmu(Sawtooth(), native.binary(Sawtooth()))
+
+
+def test_every_note_of_a_step_is_reported_with_the_time_of_its_first_event(sawtooth: Fmu) -> None:
+    """As by a Python FMU, which also reports those that follow."""
+    native, python = sawtooth.open(logging=True).initialize({"speed": 4.0}), Instance(Sawtooth(), {"speed": 4.0})
+    assert native("fmi2DoStep", 0.0, 0.9, 1) == WARNING
+    assert [text for *_, text in native.log] == ["at t = 0.25 s: tick", "at t = 0.75 s: the third"]
+    python.initialize()
+    with pytest.warns(RuntimeWarning) as warned:
+        python.step(0.0, 0.9)
+    assert first_of_each([str(w.message) for w in warned]) == [text for *_, text in native.log]
+
+
+def test_as_many_events_as_the_limit_are_allowed_in_a_step_and_no_more(
+    sawtooth: Fmu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mechfmu.simulation.instance.EVENT_LIMIT", 20)  # Python takes milliseconds for each
+    for count, allowed in ((EVENT_LIMIT, True), (EVENT_LIMIT + 1, False)):
+        native = sawtooth.open().initialize({"speed": count + 0.5})
+        assert native("fmi2DoStep", 0.0, 1.0, 1) == (WARNING if allowed else DISCARD)
+        assert allowed or "too many events" in native.said
+    for count, allowed in ((20, True), (21, False)):
+        instance = Instance(Sawtooth(), {"speed": count + 0.5}, warn=lambda text: None)
+        instance.initialize()
+        with nullcontext() if allowed else pytest.raises(IntegrationError, match=r"more than 20 events .* was tick"):
+            instance.step(0.0, 1.0)

@@ -205,3 +205,24 @@ class Flicker(Watched):
 
     def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
         return x, 0.0 * d + (1.0 if event == "turned_on" else 0.0)
+
+
+class Sawtooth(Watched):
+    """A point that returns to the start whenever it has come 1 m; every return is reported, the third specially."""
+
+    key = "sawtooth"
+    title = "A point that returns"
+    event_names = ("tick", "third")
+    event_notes = {"tick": Note("tick"), "third": Note("the third")}
+
+    def rows(self) -> tuple[Row, ...]:
+        return (*super().rows(), Row("ticks", "ticks", "discrete", "number of returns", kind="Integer"))
+
+    def initial(self, p: Array) -> tuple[Array, Array]:
+        return super().initial(p)[0], np.zeros(1)
+
+    def guards(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
+        return np.stack([1.0 - self.table.x(x).s, 2.5 - d[0]])
+
+    def jump(self, t: Array, x: Array, d: Array, u: Array, p: Array, event: str) -> tuple[Array, Array]:
+        return (x - 1.0, d + 1.0) if event == "tick" else (x, d)

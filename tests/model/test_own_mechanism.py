@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from helpers.description import Description
-from helpers.paths import ROOT
+from helpers.paths import ROOT, TESTS
 from helpers.tolerances import CLOSED_FORM
 from mechfmu import mechanisms
 from mechfmu.cli import main
 from mechfmu.model import UserError
 from mechfmu.model.units import in_unit, per_second, unit
 from mechfmu.model.variables import Row
+from mechfmu.simulation.engines import engine
 
 EXAMPLE = ROOT / "examples" / "motor_pendulum"
 KEY = EXAMPLE.name
@@ -258,3 +259,60 @@ def test_the_message_in_the_documentation_is_the_real_one(write: Write, capsys: 
 
 def test_an_integer_row_needs_no_unit() -> None:
     assert Row("n", "n", "parameter", "a count", kind="Integer").unit == "1"
+
+
+# --- mistakes about events --------------------------------------------------------------------------------------------
+
+BALL = TESTS / "extra_mechanisms" / "bouncing_ball"
+NAMES = 'event_names = ("impact",)'
+EVENT_MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what is said)
+    "a name in brackets": (NAMES, 'event_names = ("impact")', "event_names", 'must be a tuple, write ("impact",)'),
+    "a number as a name": (NAMES, "event_names = (1,)", "event_names", "event_names: must be a tuple of names"),
+    "two equal names": (NAMES, 'event_names = ("impact", "impact")', "event_names", "impact appears 2 times"),
+    "no guards": ("def guards", "def borders", "event_names", "lists events, but there is no function guards("),
+    "misspelt guards": ("def guards", "def gaurds", "gaurds", "gaurds is not part of a mechanism; did you mean"),
+    "misspelt jump": ("def jump", "def jmp", "def jmp", "jmp is not part of a mechanism; did you mean jump?"),
+    "no jump": ("def jump", "def reflect", "event_names", "the event impact has no effect: there is no function jump("),
+    "misspelt names": ("event_names =", "event_name =", "event_name", "did you mean event_names?"),
+    "too many guards": ("np.stack([self", "np.stack([1.0, self", "def guards", "guards returns 2 numbers instead of 1"),
+    "a note of no event": (
+        NAMES, NAMES + "\n    event_notes = {'impct': None}", "event_notes", "no event impct; did you mean impact?"),
+    "a plain text as a note": (
+        NAMES, NAMES + "\n    event_notes = {'impact': 'ouch'}", "event_notes", 'must be a Note, write Note("text")'),
+    "notes in a tuple": (NAMES, NAMES + "\n    event_notes = ('ouch',)", "event_notes", "event_notes: must be a dict"),
+    "texts of no requirements": (
+        NAMES, NAMES + "\n    requirement_texts = ('x',)", "requirement_texts", "no function requirements(self, p)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", EVENT_MISTAKES)
+def test_a_mistake_about_events_gets_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mistake: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(BALL, tmp_path / BALL.name, ignore=shutil.ignore_patterns("__pycache__"))
+    old, new, blamed, words = EVENT_MISTAKES[mistake]
+    file = tmp_path / BALL.name / "model.py"
+    text = file.read_text(encoding="utf-8").replace(old, new, 1)
+    file.write_text(text, encoding="utf-8")
+    assert main(["build", BALL.name]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and words in said, said
+    found = re.match(rf"mechfmu build: {BALL.name}[/\\]model\.py:(\d+): ", said)
+    assert found and blamed in text.splitlines()[int(found[1]) - 1], said
+
+
+def test_the_numpy_engine_finds_them_too() -> None:
+    class Wrong(mechanisms.find("link_chain")):  # type: ignore[misc]
+        event_names = "impact"
+
+    with pytest.raises(UserError, match=r'write \("impact",\)'):
+        engine("numpy", Wrong())
+
+
+def test_a_folder_that_only_has_the_name_of_a_mechanism_is_not_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link_chain").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["list", "link_chain"]) == 0

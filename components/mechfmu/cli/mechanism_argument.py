@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 from typing import Any
 
 from argcomplete.completers import FilesCompleter
@@ -30,7 +31,7 @@ def add_mechanism_options(parser: argparse.ArgumentParser) -> None:
 def _option_words(line: argparse.Namespace) -> list[str]:
     """Return the options of the mechanism named in the line, each with its choices."""
     name = line.name or ""
-    if os.path.isdir(name):  # noqa: PTH112
+    if _is_folder_of_mechanism(name):
         mechanisms.add_folder(name)
     key = os.path.basename(name)  # noqa: PTH119
     if "." in key:
@@ -40,9 +41,15 @@ def _option_words(line: argparse.Namespace) -> list[str]:
     return [f"{o.name}={choice}" for o in options for choice in o.choices or ("",)]
 
 
+def _is_folder_of_mechanism(name: str) -> bool:
+    """Whether a name is a folder and not only the key of a mechanism of the package."""
+    path = Path(name)
+    return path.is_dir() and ((path / "model.py").is_file() or name not in mechanisms.names())
+
+
 def load_mechanism(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
     """Return the mechanism of a key, a folder, or a file (no key has a dot)."""
-    if os.path.isdir(name) and not (base or controller):  # noqa: PTH112
+    if _is_folder_of_mechanism(name) and not (base or controller):
         return mechanisms.make(mechanisms.add_folder(name), **given)
     if "." not in name:
         if base or controller:

@@ -7,7 +7,6 @@ an expression graph. The graph gives fast evaluation, exact sparsity, derivative
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ from typing import Any, Literal
 import casadi
 import numpy as np
 
-from ..model import Mechanism, did_you_mean
+from ..model import Mechanism
 from ..model.block_boundaries import recorded_boundaries
+from ..model.class_check import check_events, check_requirements
 from ..model.errors import Mistake, model_errors
 from ..model.variables import Layout
 
@@ -86,6 +86,7 @@ class Recording:
                 self.outputs = self._recorded(m.outputs, running, Returned(table.y, "y"))
             self._boundaries["outputs"] = boundaries
             check_events(m)
+            check_requirements(m)
             self.guards = self._recorded(m.guards, running, Returned(len(m.event_names), "event_names"))
             self.jumps = {event: self._recorded(m.jump, (*running, event), state, discrete) for event in m.event_names}
             self.project = self._recorded(m.project, (x, d, p), state)
@@ -150,22 +151,10 @@ class Returned:
             raise Mistake(f"{function.__name__} returns a list, not an array: return {self.advice}", function)
         shape = np.shape(result)
         if np.size(result) != count or (len(shape) > 1 and shape[0] != count):  # symbols may come as a column
-            size = np.size(result) if len(shape) < 2 else f"an array of {' x '.join(map(str, shape))}"
-            given = f"{size} numbers"
+            column = len(shape) == 2 and shape[1] == 1
+            size = np.size(result) if len(shape) < 2 or column else f"an array of {' x '.join(map(str, shape))}"
+            given = f"{size} numbers" if size != 1 else "1 number"
             raise Mistake(f"{function.__name__} returns {given} instead of {count}: return {self.advice}", function)
-
-
-def check_events(mechanism: Mechanism) -> None:
-    """Raise Mistake when two events share a name, or a note belongs to no event."""
-    counts = Counter(mechanism.event_names)
-    for event, count in counts.items():
-        if count > 1:
-            raise Mistake(
-                f"event_names: {event} appears {count} times; every event needs its own name", mechanism.guards
-            )
-    for event in mechanism.event_notes:
-        if event not in counts:
-            raise Mistake(f"event_notes: there is no event {event}{did_you_mean(event, counts)}", mechanism.guards)
 
 
 def has_nan(graph: casadi.Function) -> bool:

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..model.class_check import check_class
 from ..model.errors import ModelError, UserError, describe_error, did_you_mean, source_location
-from ..model.mechanism import Mechanism, check_class
+from ..model.mechanism import Mechanism
 
 
 def names() -> list[str]:
@@ -64,7 +65,7 @@ def add_folder(folder: str | Path) -> str:
         raise UserError(f"{folder} is not a mechanism: model.py is missing")
     if str(place.parent) not in __path__:
         if place.name in names():
-            raise UserError(f"{folder}: there is a mechanism {place.name} already")
+            raise UserError(f"{folder}: there is a mechanism {place.name} already; rename the folder and its key")
         __path__.append(str(place.parent))
         importlib.invalidate_caches()
     if place.name not in names():

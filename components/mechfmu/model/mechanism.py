@@ -16,14 +16,12 @@ The functions are called with numbers by one engine and with symbols by another,
 from __future__ import annotations
 
 import hashlib
-import inspect
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -284,42 +282,3 @@ def _brief(value: Any) -> str:
     """The repr of an option, shortened to its beginning and a hash if it is long, such as a tree in JSON."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:30]}...' #{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-def check_class(kind: type[Mechanism], key: str) -> None:
-    """Raise ModelError if a class lacks functions, arguments, key or title of the mechanism in the folder `key`."""
-    with model_errors(kind):
-        where = _FirstLine(kind)
-        for name in sorted(kind.__abstractmethods__):
-            own = [n for n, f in vars(kind).items() if callable(f)]
-            raise Mistake(f"class {kind.__name__} has no function {_signature(name)}{did_you_mean(name, own)}", where)
-        for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
-            if not isinstance(getattr(kind, name, None), str):
-                raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)
-        if kind.key != key:
-            raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
-        for name, function in vars(kind).items():
-            contract = getattr(Mechanism, name, None)
-            if not (inspect.isfunction(function) and inspect.isfunction(contract)):
-                continue
-            if len(found := _arguments(function)) < len(_arguments(contract)):
-                raise Mistake(f"def {name}({', '.join(found)}): must be {_signature(name)}", function)
-
-
-class _FirstLine:
-    """Stands for the first line of a class, as the `function` of a Mistake."""
-
-    def __init__(self, kind: type):
-        self.__code__ = SimpleNamespace(
-            co_filename=inspect.getfile(kind), co_firstlineno=inspect.getsourcelines(kind)[1]
-        )
-
-    def __call__(self) -> None: ...
-
-
-def _arguments(function: Callable[..., Any]) -> list[str]:
-    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-
-
-def _signature(name: str) -> str:
-    return f"{name}({', '.join(_arguments(getattr(Mechanism, name)))})"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from ..codegen.recording import CasadiEngine
 from ..model import Mechanism, UserError
+from ..model.class_check import check_events
 from ..model.engine import Engine
+from ..model.errors import model_errors
 from .instance import Instance
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ NAMES = ("numpy", "casadi", "c")
 def engine(name: str, mechanism: Mechanism) -> Engine:
     """Return the engine of that name for a mechanism."""
     if name == "numpy":
+        with model_errors(type(mechanism)):
+            check_events(mechanism)
         return mechanism
     if name == "casadi":
         return CasadiEngine(mechanism)

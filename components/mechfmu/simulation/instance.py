@@ -6,6 +6,7 @@ that the phase does not allow. Its complete state is a `Snapshot`; restoring one
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -204,19 +205,18 @@ class Instance:
         if g.size:  # an input that has changed since the last step can cause events
             x, d = self._iterate_events(now, x, d, g)
         budget = Budget()
-        for _ in range(EVENT_LIMIT):
+        for count in itertools.count():
             rates = partial(self._call, self.engine.rates, d)
             guards = partial(self._call, self.engine.guards, d) if g.size else None
             end = integrate(rates, now, t + h, x, solver, rtol, p.max_step, guards, int(p.method), budget)
             now, x, solver, event = end.t, end.x, end.solver, end.event
             if event is None:
                 break
-            last = self.mechanism.event_names[event.first]
+            if count == EVENT_LIMIT:
+                last = self.mechanism.event_names[event.first]
+                interval = f"between t = {t:g} s and {t + h:g} s"
+                raise IntegrationError(f"more than {EVENT_LIMIT} events {interval}: the last was {last}")
             x, d = self._iterate_events(now, x, d, event.guards_before, event.guards)
-        else:
-            raise IntegrationError(
-                f"more than {EVENT_LIMIT} events between t = {t:g} s and {t + h:g} s: the last was {last}"
-            )
         if g.size:
             self._g = np.asarray(self.engine.guards(now, x, d, self.u, self.p))
         self._x, self._d = np.asarray(self.engine.project(x, d, self.p)), np.asarray(d)
