@@ -1,7 +1,8 @@
 """Which tests the quick lane leaves out, and why.
 
 `build_scripts/test.py --quick` runs every test without the marker `slow`. A test gets the marker by a decorator of its
-own, by one of the fixtures below, by running for Python FMUs what runs for native ones as well, or by the tables here.
+own, by one of the fixtures below, by repeating for Python FMUs or for the engine c what runs for others as well, or by
+the tables here.
 """
 
 from __future__ import annotations
@@ -18,10 +19,16 @@ SLOW_FIXTURES = {"browser", "wine"}
 
 # Tests that run for every kind of FMU (fixture `kind`) run for the native kind only, but for those of these files:
 # an instance of a Python FMU takes some tenths of a second.
-BOTH_KINDS = ("fmu/test_fmu_importers.py", "fmu/test_fmu_initialization.py")
+BOTH_KINDS = ("fmu/test_fmu_initialization.py",)
+
+# Tests that run for every engine run without the engine c, which compiles, but for those of these folders.
+ALL_ENGINES = ("codegen/", "simulation/", "mechanisms/link_chain/")
 
 # file or test -> why it is too long for the quick lane
 FULL_LANE_ONLY = {
+    "analysis/test_linear.py::test_a_hanging_chain_has_the_frequencies_of_a_rope": "a long chain",
+    "analysis/test_linear.py::test_no_equilibrium": "a search without end",
+    "check/test_check_fuzz.py::test_archives_with_wrong_bytes": "hundreds of archives",
     "check/test_check_fuzz.py::test_mutated_model_descriptions": "hundreds of descriptions",
     "check/test_check_fuzz.py::test_random_calls": "thousands of calls",
     "check/test_check_isolation.py::test_a_hang_costs_its_time_limit_once": "waits for a time limit",
@@ -29,10 +36,12 @@ FULL_LANE_ONLY = {
     "check/test_check_ours.py": "every rule on every mechanism and kind",
     "check/test_check_report.py::test_exit_status": "checks several FMUs",
     "check/test_check_report.py::test_level": "checks several FMUs",
+    "check/test_check_zoo_run.py::test_a_clean_fmu_gives_no_findings": "every dynamic rule on several FMUs",
     "cli/test_new.py::test_a_new_mechanism_works_and_passes_its_own_tests": "a test run of its own",
     "codegen/test_c_code.py::test_random_graphs_against_casadi": "hundreds of graphs, compiled",
     "codegen/test_c_code.py::test_random_programs_instruction_by_instruction": "hundreds of programs, compiled",
     "codegen/test_c_code.py::test_the_code_of_a_long_chain_does_not_grow_with_it": "writes C of long chains",
+    "codegen/test_legend.py::test_the_legend_lists_every_element[exoskeleton]": "a large graph",
     "codegen/test_repeated_blocks.py::test_a_large_tree_is_made_of_calls_and_agrees": "compiles 200 bodies",
     "codegen/test_repeated_blocks.py::test_random_programs": "hundreds of programs, compiled",
     "control/test_programmed_constraints.py::test_redundant_without_damping_the_rest_of_the_arm_runs_away": "long",
@@ -42,6 +51,7 @@ FULL_LANE_ONLY = {
     "cosim/test_cosim.py::test_the_cart_keeps_off_the_obstacles_and_reaches_the_target[0.001]": "a long run",
     "cosim/test_cosim.py::test_the_exoskeleton_lands_and_stands": "builds a system",
     "cosim/test_coupling.py::test_a_process_of_its_own_changes_no_number": "starts processes",
+    "cosim/test_coupling.py::test_builtin_systems_run_without_warnings": "builds systems",
     "cosim/test_coupling.py::test_the_process_of_an_fmu_ends_with_its_master_and_leaves_no_files": "starts processes",
     "fmu/test_bundle.py::test_a_slave_imports_every_bundled_module": "starts a Python for each mechanism",
     "fmu/test_bundle.py::test_the_guid_depends_on_the_bundled_modules_only": "builds FMUs of its own",
@@ -54,26 +64,17 @@ FULL_LANE_ONLY = {
     "fmu/test_portable_faults.py::test_a_process_killed_at_a_hundred_random_moments": "a soak",
     "fmu/test_portable_faults.py::test_any_folder": "builds FMUs of its own",
     "fmu/test_portable_faults.py::test_nothing_is_left_behind": "starts many processes",
-    "fmu/test_portable_hosts.py::test_a_hundred_simulations_in_one_process": "a soak",
-    "fmu/test_portable_hosts.py::test_a_mechanism_again_and_then_another": "starts several processes",
-    "fmu/test_portable_hosts.py::test_a_notebook": "starts a Jupyter kernel",
-    "fmu/test_portable_hosts.py::test_all_mechanisms_interleaved": "builds and starts every mechanism",
-    "fmu/test_portable_hosts.py::test_processes": "starts processes that start processes",
-    "fmu/test_portable_hosts.py::test_pythonfmu_still_builds_the_slave": "builds an FMU of its own",
+    "fmu/test_portable_hosts.py": "processes that start processes, soaks",
     "fmu/test_portable_library.py::test_no_leak_and_no_wrong_access": "valgrind",
     "fmu/test_portable_library.py::test_no_warnings": "four compilers",
+    "fmu/test_rehearsal.py": "every host with every mechanism",
     "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_forces_without_an_actuator": "a long run",
     "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_the_part_of_the_heading_in_theta": "a long run",
     "mechanisms/cart_controller/test_cart_controller.py::test_values[numpy]": "thousands of evaluations",
     "mechanisms/exoskeleton/test_exo_examples.py": "whole examples",
-    "mechanisms/exoskeleton/test_exo_fmu_golden.py::test_double_support": "builds an FMU of its own",
-    "mechanisms/exoskeleton/test_exo_fmu_golden.py::test_flight_and_standing": "builds FMUs of its own",
-    "mechanisms/exoskeleton/test_exo_fmu_golden.py::test_the_drop_with_its_events": "builds FMUs of its own",
+    "mechanisms/exoskeleton/test_exo_fmu_golden.py": "builds FMUs of its own",
     "mechanisms/exoskeleton/test_exo_golden.py::test_standing": "compiles, and a long run",
-    "mechanisms/spherical_arm/test_arm_fmu.py::test_five_seconds_of_the_arm": "long runs",
-    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": "builds FMUs of its own",
-    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": "builds FMUs of its own",
-    "mechanisms/spherical_arm/test_arm_fmu.py::test_the_trees_are_valid_fmus": "builds FMUs of its own",
+    "mechanisms/spherical_arm/test_arm_fmu.py": "builds FMUs of its own",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
@@ -87,7 +88,11 @@ FULL_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_fmu.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_model_exchange.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py": "hundreds of runs",
+    "multibody/test_tree_identities.py::test_momentum_about_the_vertical_with_internal_torques": "long runs",
     "multibody/test_tree_pinocchio.py::test_one_tree_with_every_kind_in_every_engine": "compiles a large tree",
+    "multibody/test_tree_pinocchio.py::test_random_trees_on_a_base_that_moves": "hundreds of trees",
+    "multibody/test_tree_pinocchio.py::test_the_constraint_in_a_joint_does_no_work": "hundreds of trees",
+    "project/test_docs.py::test_every_tutorial_ends_with_what_the_fmu_computes": "builds FMUs of its own",
     "project/test_docs.py::test_messages_in_the_readme_are_those_that_are_told": "builds FMUs of its own",
     "project/test_docs.py::test_what_is_typed_works": "runs every command of the documentation",
     "project/test_examples.py": "whole examples",
@@ -96,7 +101,11 @@ FULL_LANE_ONLY = {
     "simulation/test_events.py::test_too_many_events_are_refused_and_the_instance_stays_where_it_was": "a long run",
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": "starts a cluster",
     "sweep/test_sweep.py::test_a_cluster_that_loses_its_only_worker_continues_with_a_new_one": "starts a cluster",
+    "sweep/test_sweep.py::test_a_full_disk_ends_in_one_line_and_loses_nothing": "starts many processes",
+    "sweep/test_sweep.py::test_a_killed_process_loses_nothing": "starts many processes",
+    "sweep/test_sweep.py::test_damaged_parts_are_found_and_only_they_are_made_again": "starts many processes",
     "sweep/test_sweep.py::test_the_compiled_equations_give_the_same_numbers": "compiles",
+    "sweep/test_sweep_foreign.py::test_a_run_is_repeated_when_its_process_is_killed": "starts many processes",
     "sweep/test_sweep_foreign.py::test_an_interrupted_sweep_of_runs_that_hang_ends_at_once": "waits for time limits",
     "sweep/test_sweep_foreign.py::test_hanging_and_crashing_runs_are_recorded_and_others_continue": "time limits",
     "view/test_drawing.py::test_mp4": "ffmpeg",
@@ -106,17 +115,15 @@ FULL_LANE_ONLY = {
 SAMPLED = {
     "check/test_check_others.py::test_what_fmpy_misses": 13,
     "check/test_check_zoo_file.py::test_a_defect_is_caught_by_its_rule_alone": 3,
-    "check/test_check_zoo_lifecycle.py::test_a_defect_is_caught_by_its_rule_alone": 15,
-    "check/test_check_zoo_run.py::test_a_clean_fmu_gives_no_findings": 7,
-    "check/test_check_zoo_run.py::test_a_defect_is_caught_by_its_rule_alone": 12,
+    "check/test_check_zoo_lifecycle.py::test_a_defect_is_caught_by_its_rule_alone": 29,
+    "check/test_check_zoo_run.py::test_a_defect_is_caught_by_its_rule_alone": 24,
     "cli/test_cli_bad_input.py::test_build": 3,
     "cli/test_cli_bad_input.py::test_simulate": 3,
     "cli/test_new.py::test_the_shell_completes": 7,
     "codegen/test_c_code.py::test_loops_compute_what_the_equations_say": 8,
-    "fmu/test_rehearsal.py::test_a_host_ends_where_co_simulation_does": 10,
-    "fmu/test_rehearsal.py::test_start_values_set_by_openmodelica_act": 4,
-    "fmu/test_rehearsal.py::test_the_exoskeletons_events_are_those_of_co_simulation": 10,
     "mechanisms/exoskeleton/test_exo_equations.py::test_power_balance_with_every_input_active": 11,
+    "mechanisms/exoskeleton/test_exo_equations.py::test_reactions_are_what_changes_the_momentum": 3,
+    "mechanisms/exoskeleton/test_exo_errata.py::test_the_error_would_be_noticed": 4,
     "mechanisms/exoskeleton/test_exo_phases.py::test_the_drive_of_a_length_does_work_in_an_impact": 3,
     "mechanisms/exoskeleton/test_exo_phases.py::test_which_feet_take_part_in_an_impact": 3,
     "mechanisms/link_chain/test_closed_forms.py::test_period_of_a_pendulum": 5,
@@ -127,6 +134,7 @@ SAMPLED = {
     "mechanisms/tree/test_tree_golden.py::test_the_arm_as_a_tree": 4,
     "simulation/test_events.py::test_the_ball_bounces_as_on_paper": 5,
     "simulation/test_native_solver.py::test_van_der_pol_through_a_jump": 3,
+    "sweep/test_sweep_foreign.py::test_each_run_equals_that_of_simulate": 7,
 }
 
 
@@ -139,11 +147,14 @@ def mark_slow_tests(items: Iterable[pytest.Item]) -> None:
         test = case.partition("[")[0]
         cases[test] += 1
         names = getattr(item, "fixturenames", ())
-        python = getattr(getattr(item, "callspec", None), "params", {}).get("kind") == "python"
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        python = parameters.get("kind") == "python"
+        compiled = any(isinstance(value, str) and value == "c" for value in parameters.values())
         if (
             not FULL_LANE_ONLY.keys().isdisjoint((file, test, case))
             or (cases[test] - 1) % SAMPLED.get(test, 1)
             or not SLOW_FIXTURES.isdisjoint(names)
             or (python and file not in BOTH_KINDS)
+            or (compiled and not file.startswith(ALL_ENGINES))
         ):
             item.add_marker(pytest.mark.slow)
