@@ -290,15 +290,16 @@ def test_a_mistake_about_events_gets_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mistake: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(BALL, tmp_path / BALL.name, ignore=shutil.ignore_patterns("__pycache__"))
+    key = "hopping_ball"  # other tests import the ball under its own name
+    shutil.copytree(BALL, tmp_path / key, ignore=shutil.ignore_patterns("__pycache__"))
     old, new, blamed, words = EVENT_MISTAKES[mistake]
-    file = tmp_path / BALL.name / "model.py"
-    text = file.read_text(encoding="utf-8").replace(old, new, 1)
+    file = tmp_path / key / "model.py"
+    text = file.read_text(encoding="utf-8").replace(BALL.name, key).replace(old, new, 1)
     file.write_text(text, encoding="utf-8")
-    assert main(["build", BALL.name]) == 2
+    assert main(["build", key]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and words in said, said
-    found = re.match(rf"mechfmu build: {BALL.name}[/\\]model\.py:(\d+): ", said)
+    found = re.match(rf"mechfmu build: {key}[/\\]model\.py:(\d+): ", said)
     assert found and blamed in text.splitlines()[int(found[1]) - 1], said
 
 
