@@ -218,7 +218,10 @@ class Integration:
         solver = self._solver(t, x, end)
         z = self.host.indicators(self, t, x)
         while solver.status == "running":
-            said = solver.step()
+            with np.errstate(invalid="ignore"):  # SciPy's BDF subtracts rows of a table that it has not filled yet
+                said = solver.step()
+            if not np.all(np.isfinite(solver.y)):
+                raise HostGaveUp(f"{self.host.solver}: the states are not finite at t = {solver.t:.6g} s")
             if solver.status == "failed":
                 raise HostGaveUp(f"{self.host.solver} stopped at t = {solver.t:.6g} s: {said}")
             self.progress.step(solver.t)
