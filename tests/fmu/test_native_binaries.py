@@ -16,13 +16,14 @@ import fmpy.validation
 import numpy as np
 import pytest
 
-from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, extra, run, zig_for_this_platform
 from helpers.native_fmi import ALL_FUNCTIONS, MODEL_EXCHANGE, Fmu
 from helpers.native_formats import Library, read_elf, read_mach_o, read_pe
 from helpers.needs import tool
 from helpers.tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
 from mechfmu import LinkChain
 from mechfmu.codegen.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.operations import TEMPLATES
 
 pytest_plugins = ("helpers.native_fixtures",)
 
@@ -109,11 +110,11 @@ def test_linux_library(native: Native) -> None:
 
 
 def test_windows_library(native: Native) -> None:
-    """Needs only parts of Windows 10 and later: the universal C runtime and the kernel."""
+    """Needs only parts of Windows 10 and later: the universal C runtime."""
     library = read_pe(content(native, "win64"))
     assert library.processor == "x86_64"
     assert_exports(library)
-    assert "kernel32.dll" in {n.lower() for n in library.needs}
+    assert "api-ms-win-crt-math-l1-1-0.dll" in {n.lower() for n in library.needs}
     system = r"kernel32\.dll|ucrtbase\.dll|api-ms-win-crt-[a-z0-9-]+\.dll"
     assert all(re.fullmatch(system, n.lower()) for n in library.needs), library.needs
 
@@ -157,7 +158,7 @@ def printed(text: str) -> np.ndarray:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="compiled with the tools of Unix; Windows has its own test")
 def test_a_host_in_c(native: Native, reference: np.ndarray) -> None:
-    host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
+    host = native.host()
     binary = native.binary(MODEL)
     found = printed(run([host, *arguments(binary, Fmu(MODEL, binary))], env={}).stdout)
     assert np.array_equal(found, reference), "the same library with the same calls gives the same bits"
@@ -168,7 +169,7 @@ def test_a_host_in_c(native: Native, reference: np.ndarray) -> None:
 )
 def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndarray) -> None:
     """Another C library computes sin and cos there, so not the same bits, but the same motion."""
-    host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
+    host = native.for_windows("host")
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
     fmu = Fmu(MODEL, native.folder(native.everywhere(MODEL)) / "binaries" / "linux64" / "LinkChain.so")
     found = printed(wine(host, *arguments(binary, fmu)).stdout)
@@ -178,10 +179,25 @@ def test_the_windows_library_under_wine(native: Native, wine, reference: np.ndar
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
 def test_a_wrong_guid_under_wine(native: Native, wine) -> None:
-    host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
+    host = native.for_windows("host")
     binary = native.folder(native.everywhere(MODEL)) / "binaries" / "win64" / "LinkChain.dll"
     with pytest.raises(AssertionError, match="the GUID is not that of this FMU"):
         wine(host, str(binary), "wrong", "0.01", "1", "1e-6", "0")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="as above")
+def test_the_functions_of_windows(native: Native, wine) -> None:
+    """Every function of generated code, and a frame of many pages."""
+    used = [t.format("a", "b") for t in TEMPLATES.values() if re.match(r"[a-z]\w+\(", t)]
+    assert len(used) > 20
+    functions = "-DFUNCTIONS=" + ", ".join(sorted({call.replace("acosh(a", "acosh(1.0 + a") for call in used}))
+    here = native.program("windows_functions", [C / "windows_functions.c"], [functions], zig_for_this_platform())
+    there = native.for_windows("windows_functions", functions)
+    wanted, found = (
+        [float(v) for v in text.split()]
+        for text in (run([here, "0.3", "0.7"]).stdout, wine(there, "0.3", "0.7").stdout)
+    )
+    assert found == pytest.approx(wanted, rel=1e-15) and np.isfinite(wanted).all()
 
 
 def test_both_builds_for_linux_agree(native: Native, reference: np.ndarray) -> None:

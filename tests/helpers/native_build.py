@@ -14,7 +14,7 @@ from typing import Any
 from helpers.needs import tool
 from helpers.paths import TESTS
 from mechfmu import mechanisms
-from mechfmu.codegen.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.compiler import LINUX, PLATFORMS, host_platform, windows_start, zig_folder
 from mechfmu.codegen.sources import fmu_source
 from mechfmu.fmu.build import build
 from mechfmu.model import Mechanism
@@ -112,14 +112,35 @@ class Native:
         return self.folder(self.fmu(mechanism)) / "sources"
 
     def program(
-        self, name: str, sources: Sequence[Path], flags: Sequence[str] = (), compiler: Sequence[str] | None = None
+        self,
+        name: str,
+        sources: Sequence[Path],
+        flags: Sequence[str] = (),
+        compiler: Sequence[str] | None = None,
+        libraries: Sequence[str] = ("-lm",),
     ) -> Path:
         """An executable or library of C files, built with gcc by default."""
 
         def make(folder: Path) -> None:
-            run([*(compiler or [tool("gcc")]), *flags, *sources, "-o", folder / name, "-lm"])
+            run([*(compiler or [tool("gcc")]), *flags, *sources, "-o", folder / name, *libraries])
 
         return once(self.store, f"c-{name}", make) / name
+
+    def host(self) -> Path:
+        """The program of tests/c/host.c."""
+        flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"]
+        return self.program("host", [C / "host.c"], flags, zig_for_this_platform())
+
+    def for_windows(self, name: str, *flags: str) -> Path:
+        """The program of a file in tests/c for Windows, without MinGW's C library."""
+        parts = ("stdio", "heap", "string", "convert", "private", "math", "runtime")
+        libraries = ["-lkernel32", *(f"-lapi-ms-win-crt-{part}-l1-1-0" for part in parts)]
+        headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
+        start = ["-Wl,--subsystem,console", "-Wl,--entry,mainCRTStartup"]
+        common = ["-O2", "-fno-math-errno", "-nostdlib", *start, "-isystem", str(headers), f"-I{FMI}"]
+        sources = [C / f"{name}.c", C / "windows_main.c", windows_start()]
+        compiler = zig("-target", "x86_64-windows-gnu")
+        return self.program(f"{name}.exe", sources, [*common, *flags], compiler, libraries)
 
     def c_files(self, mechanism: Mechanism) -> list[Path]:
         """Runtime and generated model, as they are delivered in the FMU."""
@@ -128,6 +149,11 @@ class Native:
 
 def zig(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc", *arguments]
+
+
+def zig_for_this_platform() -> list[str]:
+    """Return zig with the target of the FMUs' libraries, for which it has already compiled what belongs to it."""
+    return zig(*(("-target", LINUX) if sys.platform == "linux" else ()), "-O2", "-s")
 
 
 def _label(prefix: str, parts: Sequence[str]) -> str:

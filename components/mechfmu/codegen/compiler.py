@@ -21,6 +21,7 @@ from ..atomic_file import atomic_write
 from ..model import UserError
 from .cache import source_folder, zig_environment
 from .guarded import run_guarded
+from .sources import fmu_source
 
 FLAGS = (
     "-std=c99",
@@ -57,6 +58,11 @@ PLATFORMS = {
         Platform("darwin64", ".dylib", MACOS, ("-fPIC", "-s", "-lm")),
     )
 }
+
+WINDOWS_LIBRARIES = (
+    "kernel32",
+    *(f"api-ms-win-crt-{part}-l1-1-0" for part in ("stdio", "heap", "string", "convert", "private", "math")),
+)
 
 
 def host_platform() -> str:
@@ -131,6 +137,8 @@ def compile_library(
         else:
             if platform_name == "darwin64":  # the default is the path on the computer that compiles
                 arguments.append(f"-Wl,-install_name,@rpath/{target.name}")
+            if platform_name == "win64":
+                arguments += _without_mingw()
             environment = zig_environment(Path(temporary) / "zig_cache")
             parts = [Path(temporary) / triple / target.name for triple in chosen.targets]
             for triple, part in zip(chosen.targets, parts, strict=True):
@@ -142,6 +150,18 @@ def compile_library(
         with atomic_write(target) as unfinished:  # another process may compile the same
             unfinished.write_bytes(content)
             unfinished.chmod(0o755)
+
+
+def _without_mingw() -> list[str]:
+    """More arguments of zig for Windows: its own C library instead of MinGW's, which takes minutes to compile."""
+    headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
+    libraries = [f"-l{name}" for name in WINDOWS_LIBRARIES]
+    return [str(windows_start()), "-nostdlib", "-isystem", str(headers), *libraries]
+
+
+def windows_start() -> Path:
+    """Return the C file that zig adds to libraries for Windows."""
+    return fmu_source("windows/start.c")
 
 
 def universal(slices: list[bytes]) -> bytes:

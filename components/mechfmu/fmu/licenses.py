@@ -32,7 +32,9 @@ def license_contents(
         lines.append("zig.txt        support routines of the compiler in binaries/ (MIT)")
         if "win64" in platforms:
             texts["mingw-w64"] = (zig_folder() / "lib" / "libc" / "mingw" / "COPYING").read_bytes()
-            lines.append("mingw-w64.txt  start-up code of the library in binaries/win64 (Zope Public License 2.1)")
+            lines.append(
+                "mingw-w64.txt  headers and import libraries of the library in binaries/win64 (Zope Public License 2.1)"
+            )
     if mechanism and (own := own_license(mechanism)):
         texts["mechanism"] = own.read_bytes()
         lines.append("mechanism.txt  the mechanism")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, check_compiler, compile_sources, host_platform, zig_folder
+from ..codegen.compiler import PLATFORMS, check_compiler, compile_sources, host_platform, windows_start
 from ..codegen.sources import c_sources, fmu_source
 from ..model import UserError
 
@@ -20,11 +20,6 @@ SOURCES = ("fmi", "portable")  # folders of fmu_src
 SCRIPTS = ("mechfmu_start.py", "mechfmu_child.py")  # of fmu_src/python: they run in the Python process
 SETTINGS = "mechfmu.json"
 OLDEST_PYTHON = (3, 7)  # that runs SCRIPTS; for slaves that do not require a newer one
-WINDOWS_LIBRARIES = (
-    "kernel32",
-    *(f"api-ms-win-crt-{part}-l1-1-0" for part in ("stdio", "heap", "string", "convert", "private", "math")),
-)
-
 Progress = Callable[[str], None]
 
 
@@ -68,22 +63,14 @@ def library(platform: str, compiler: str, progress: Progress) -> bytes:
         install = "install it with  pip install ziglang  (or mechfmu[native])"
         raise UserError(f"the library for win64 is compiled by zig only: {install}")
     files = c_sources(*SOURCES)
+    start = windows_start().read_text(encoding="utf-8") if platform == "win64" else ""
     version = importlib.metadata.version("ziglang") if compiler == "zig" else ""
-    parts = [compiler, version, *(f"{k}\0{v}" for k, v in sorted(files.items()))]
+    parts = [compiler, version, start, *(f"{k}\0{v}" for k, v in sorted(files.items()))]
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def make(target: Path) -> None:
         progress(f"compiling the library for {platform}, once")
-        compile_sources((files,), target, platform, compiler, _flags(platform))
+        compile_sources((files,), target, platform, compiler, ["-ldl"] if platform == "linux64" else [])
 
     with cached_library(f"portable_{digest}", PLATFORMS[platform].suffix, make) as file:
         return file.read_bytes()
-
-
-def _flags(platform: str) -> list[str]:
-    if platform == "linux64":
-        return ["-ldl"]
-    if platform == "win64":  # Windows' own C library, without the MinGW start-up code, which takes a minute to compile
-        headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
-        return ["-nostdlib", "-isystem", str(headers), *(f"-l{name}" for name in WINDOWS_LIBRARIES)]
-    return []
