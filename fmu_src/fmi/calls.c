@@ -39,7 +39,7 @@ static const Call CANCEL = {"there is no step to cancel", 0, 0};
 static const Call STATUS = {"there is no status", STEPPING | TERMINATED, 0};
 
 int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks,
-                   fmi2Boolean logging, int *phase, double *t) {
+                   fmi2Boolean logging, int *phase, double *t, double *stop_time) {
     self->name = calloc(strlen(name) + 1, 1);
     if (!self->name) return 0;
     memcpy(self->name, name, strlen(name));
@@ -48,6 +48,7 @@ int component_init(Component *self, const char *name, fmi2Type type, const fmi2C
     self->categories = logging ? 1u << LOG_ALL : 0;
     self->phase = phase;
     self->t = t;
+    self->stop_time = stop_time;
     self->wants_to_stop = 0;
     return 1;
 }
@@ -106,6 +107,14 @@ int valid_experiment(fmi2Component self, fmi2Boolean tolerance_defined, double t
     return 0;
 }
 
+int before_stop(fmi2Component component, double t) {
+    const double stop = *((const Component *)component)->stop_time;
+    if (!(t > stop + TIME_TOLERANCE * fmax(1, fabs(stop)))) return 1;
+    report(component, fmi2Error, "step to t = %s: the stop time of the experiment is %s", number(t).text,
+           number(stop).text);
+    return 0;
+}
+
 int valid_step(fmi2Component component, double t, double h) {
     const double now = *((const Component *)component)->t;
     if (!isfinite(t) || !isfinite(h) || h <= 0)
@@ -114,7 +123,7 @@ int valid_step(fmi2Component component, double t, double h) {
     else if (fabs(t - now) > TIME_TOLERANCE * fmax(1, fabs(now)))
         report(component, fmi2Error, "step from t = %s: the simulation is at t = %s", number(t).text, number(now).text);
     else
-        return 1;
+        return before_stop(component, t + h);
     return 0;
 }
 
@@ -130,7 +139,7 @@ fmi2Status fmi2CancelStep(fmi2Component c) {
 }
 
 static fmi2Status no_such_status(fmi2Component c) {
-    return report(c, fmi2Error, "this status is not available: steps are never pending");
+    return report(c, fmi2Discard, "this status is not available: steps are never pending");
 }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {

@@ -29,6 +29,8 @@ extern const char *const WRONG_GUID;
 int valid_experiment(fmi2Component component, fmi2Boolean tolerance_defined, double tolerance, double start,
                      fmi2Boolean stop_defined, double stop);
 int valid_step(fmi2Component component, double t, double h);
+/* Whether t is not past the stop time of the experiment. */
+int before_stop(fmi2Component component, double t);
 
 #define REQUIRE(condition) \
     do { \

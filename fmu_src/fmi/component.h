@@ -22,12 +22,13 @@ typedef struct {
     unsigned categories; /* logged categories, as bits */
     int *phase;          /* in the part that FMU states save */
     double *t;
+    double *stop_time; /* of the experiment; INFINITY when it has none */
     int wants_to_stop; /* the last step was discarded permanently: fmi2Terminated */
 } Component;
 
 /* 0 when there is not enough memory. */
 int component_init(Component *self, const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks,
-                   fmi2Boolean logging, int *phase, double *t);
+                   fmi2Boolean logging, int *phase, double *t, double *stop_time);
 void component_release(Component *self);
 
 #endif

@@ -185,6 +185,7 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
     Instance *self = c;
     REQUIRE(legal(self, &CALL_SETUP) &&
             valid_experiment(self, toleranceDefined, tolerance, startTime, stopTimeDefined, stopTime));
+    self->state->stop_time = stopTimeDefined ? stopTime : INFINITY;
     self->state->t = startTime;
     self->state->tolerance = toleranceDefined ? tolerance : 0;
     instance_changed(self);
@@ -453,6 +454,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
             dvUnknown[i] = self->dx_dot[index];
         else if (row->role == STATE)
             dvUnknown[i] = self->x_dot[index];
+        else if (row->role == DISCRETE)
+            dvUnknown[i] = self->d_seed[index]; /* 0 after initialization: no known changes it before an event */
         else
             return report(self, fmi2Error, "%s is not an unknown of the directional derivative",
                           name_of(row, vUnknown_ref[i] - row->reference).text);
@@ -530,7 +533,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
 
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
     Instance *self = c;
-    REQUIRE(legal(self, &CALL_ENTER_EVENT));
+    REQUIRE(legal(self, &CALL_ENTER_EVENT) && before_stop(self, self->state->t));
     self->state->phase = EVENT_MODE;
     return fmi2OK;
 }
@@ -565,7 +568,8 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
                                        fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation) {
     Instance *self = c;
     (void)noSetFMUStatePriorToCurrentPoint;
-    REQUIRE(legal(self, &CALL_COMPLETED) && given(self, enterEventMode, 1) && given(self, terminateSimulation, 1));
+    REQUIRE(legal(self, &CALL_COMPLETED) && given(self, enterEventMode, 1) && given(self, terminateSimulation, 1) &&
+            before_stop(self, self->state->t));
     *terminateSimulation = fmi2False;
     /* zero crossings are left to the event indicators: some hosts call this for steps that they reject later */
     *enterEventMode = instance_needs_projection(self) ? fmi2True : fmi2False;

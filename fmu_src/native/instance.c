@@ -42,7 +42,8 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
     self->y = calloc(scratch + 1, sizeof(double));
     void *solver = calloc(1, solver_size(model.nx, model.ng));
     if (!self->state || !self->y || !solver ||
-        !component_init(&self->component, name, type, callbacks, logging, &self->state->phase, &self->state->t)) {
+        !component_init(&self->component, name, type, callbacks, logging, &self->state->phase, &self->state->t,
+                        &self->state->stop_time)) {
         free(solver);
         instance_free(self);
         return NULL;
@@ -79,6 +80,7 @@ void instance_free(Instance *self) {
 void instance_reset(Instance *self) {
     memset(self->state, 0, instance_state_size());
     self->state->phase = INSTANTIATED;
+    self->state->stop_time = INFINITY;
     self->state->start_state_dirty = 1;
     if (model.nu) memcpy(self->u, model.u_start, model.nu * sizeof(double));
     if (model.np) memcpy(self->p, model.p_start, model.np * sizeof(double));

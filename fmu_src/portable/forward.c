@@ -15,7 +15,7 @@
 typedef struct {
     Component component;
     int phase;
-    double t;
+    double t, stop_time;
     Child *child;
     unsigned number;
     Buffer request, reply;
@@ -112,10 +112,12 @@ static Instance *new_instance(const char *name, const fmi2CallbackFunctions *cal
     if (!self) return NULL;
     self->child = child;
     self->phase = INSTANTIATED;
+    self->stop_time = INFINITY;
     self->watches[KIND_REAL].width = sizeof(fmi2Real);
     self->watches[KIND_INTEGER].width = self->watches[KIND_BOOLEAN].width = sizeof(fmi2Integer);
     self->number = child_number(child);
-    if (component_init(&self->component, name, fmi2CoSimulation, callbacks, logging, &self->phase, &self->t))
+    if (component_init(&self->component, name, fmi2CoSimulation, callbacks, logging, &self->phase, &self->t,
+                       &self->stop_time))
         return self;
     self->child = NULL; /* it still belongs to the caller */
     release(self);
@@ -194,7 +196,10 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
     put_real(request, stopTimeDefined ? stopTime : NAN);
     changed(self);
     const fmi2Status status = call(self);
-    if (status <= fmi2Warning) self->t = startTime;
+    if (status <= fmi2Warning) {
+        self->t = startTime;
+        self->stop_time = stopTimeDefined ? stopTime : INFINITY;
+    }
     return status;
 }
 
@@ -219,6 +224,7 @@ fmi2Status fmi2Reset(fmi2Component c) {
     const fmi2Status status = enter(self, OP_RESET, INSTANTIATED);
     if (status <= fmi2Warning) {
         self->t = 0;
+        self->stop_time = INFINITY;
         self->component.wants_to_stop = 0;
     }
     return status;
@@ -334,7 +340,7 @@ typedef struct {
     unsigned number; /* of the state in the process */
     const Child *child;
     int phase;
-    double t;
+    double t, stop_time;
     Buffer bytes; /* the serialized state, once it was requested */
 } Saved;
 
@@ -343,10 +349,10 @@ typedef struct {
     char format[8];
     char guid[40];
     int phase, unused;
-    double t;
+    double t, stop_time;
 } Header;
 
-static const char FORMAT[8] = {'m', 'e', 'c', 'h', 'p', 'y', '0', '1'};
+static const char FORMAT[8] = {'m', 'e', 'c', 'h', 'p', 'y', '0', '2'};
 
 static int check_state(Instance *self, const Saved *saved) {
     if (memcmp(saved->format, FORMAT, sizeof FORMAT) == 0 &&
@@ -373,10 +379,12 @@ static Saved *prepare_state(Instance *self, fmi2FMUstate *state) {
 }
 
 /* Completes a state after the call that has filled it. */
-static fmi2Status complete_state(fmi2Status status, Saved *saved, fmi2FMUstate *state, int phase, double t) {
+static fmi2Status complete_state(fmi2Status status, Saved *saved, fmi2FMUstate *state, int phase, double t,
+                                 double stop_time) {
     if (status <= fmi2Warning) {
         saved->phase = phase;
         saved->t = t;
+        saved->stop_time = stop_time;
         buffer_clear(&saved->bytes);
         *state = saved;
     } else if (*state != saved) {
@@ -391,7 +399,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
     Saved *saved = prepare_state(self, FMUstate);
     REQUIRE(saved);
     put_u32(begin(self, OP_SAVE), saved->number);
-    return complete_state(call(self), saved, FMUstate, self->phase, self->t);
+    return complete_state(call(self), saved, FMUstate, self->phase, self->t, self->stop_time);
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate) {
@@ -404,6 +412,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate) {
     if (status <= fmi2Warning) {
         self->phase = saved->phase;
         self->t = saved->t;
+        self->stop_time = saved->stop_time;
         self->component.wants_to_stop = 0;
     }
     return status;
@@ -430,7 +439,7 @@ static fmi2Status serialize(Instance *self, Saved *saved) {
     if (status > fmi2Warning) return status;
     size_t n = 0;
     const char *text = take_text(&self->reply, &n);
-    Header header = {.phase = saved->phase, .t = saved->t};
+    Header header = {.phase = saved->phase, .t = saved->t, .stop_time = saved->stop_time};
     memcpy(header.format, FORMAT, sizeof FORMAT);
     memcpy(header.guid, saved->guid, sizeof header.guid);
     put(&saved->bytes, &header, sizeof header);
@@ -476,7 +485,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     REQUIRE(saved);
     put_u32(begin(self, OP_DESERIALIZE), saved->number);
     put_text(&self->request, serializedState + sizeof header, size - sizeof header);
-    return complete_state(call(self), saved, FMUstate, header.phase, header.t);
+    return complete_state(call(self), saved, FMUstate, header.phase, header.t, header.stop_time);
 }
 
 /* --- functions that are not supported ----------------------------------------------------------------------------- */

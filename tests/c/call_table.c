@@ -5,7 +5,7 @@
  *
  * The legal calls of each state are listed here again, from the state tables of the standard, independently of the
  * FMU's own table. A legal call with good arguments must succeed; any other must return fmi2Error and leave the
- * instance as it was, bit by bit. */
+ * instance as it was, bit by bit. A question for a status that the FMU does not have gets fmi2Discard (2.1.3). */
 #include "fmi2.h"
 #include "model.h"
 
@@ -46,10 +46,10 @@ typedef struct {
     fmi2Component c;
     fmi2Type type;
     int state;
-    double t;
+    double t, stop;
     fmi2FMUstate saved[SAVED];
     int saved_state[SAVED];
-    double saved_t[SAVED];
+    double saved_t[SAVED], saved_stop[SAVED];
 } Host;
 
 /* A call: whether its arguments are bad, and whether this FMU may accept what the standard does not allow. */
@@ -57,7 +57,8 @@ typedef struct {
     int bad, tolerated;
     int may_refuse; /* random parameters need not fit together */
     int next_state; /* where a legal call leads */
-    double next_t;
+    double next_t, next_stop;
+    int unavailable; /* a status that this FMU does not have */
 } Call;
 
 static long messages;
@@ -120,6 +121,9 @@ static double good_value(const Row *row) {
     return uniform(low + 0.3 * (high - low), high);
 }
 
+/* Trial evaluations may lie past the stop time, steps and events may not (2.1.6). */
+static int past_stop(const Host *h, double t) { return t > h->stop; }
+
 /* --- the calls: each chooses arguments and records its choice in `call` ------------------------------------------- */
 
 typedef fmi2Status Do(Host *, Call *);
@@ -136,14 +140,16 @@ static fmi2Status set_debug_logging(Host *h, Call *call) {
 }
 
 static fmi2Status setup_experiment(Host *h, Call *call) {
-    const double t = uniform(-1, 1);
+    const double t = uniform(-1, 1), stop = t + uniform(0.001, 0.5);
+    call->next_t = t;
+    call->next_stop = INFINITY;
     switch (below(7)) {
     case 0: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2False, 0, NAN, fmi2False, 0);
     case 1: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2True, 0, 0, fmi2False, 0);
     case 2: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2True, NAN, 0, fmi2False, 0);
     case 3: call->bad = 1; return fmi2SetupExperiment(h->c, fmi2False, 0, 1, fmi2True, 0.5);
-    case 4: call->next_t = t; return fmi2SetupExperiment(h->c, fmi2False, -5, t, fmi2True, t + 1);
-    default: call->next_t = t; return fmi2SetupExperiment(h->c, fmi2True, pow(10, -uniform(3, 9)), t, fmi2False, NAN);
+    case 4: call->next_stop = stop; return fmi2SetupExperiment(h->c, fmi2False, -5, t, fmi2True, stop);
+    default: return fmi2SetupExperiment(h->c, fmi2True, pow(10, -uniform(3, 9)), t, fmi2False, NAN);
     }
 }
 
@@ -166,6 +172,7 @@ static fmi2Status terminate(Host *h, Call *call) {
 static fmi2Status reset(Host *h, Call *call) {
     call->next_state = INSTANTIATED;
     call->next_t = 0;
+    call->next_stop = INFINITY;
     return fmi2Reset(h->c);
 }
 
@@ -278,6 +285,7 @@ static fmi2Status get_state(Host *h, Call *call) {
     const fmi2Status status = fmi2GetFMUstate(h->c, &h->saved[k]);
     h->saved_state[k] = h->state;
     h->saved_t[k] = h->t;
+    h->saved_stop[k] = h->stop;
     return status;
 }
 
@@ -289,6 +297,7 @@ static fmi2Status set_state(Host *h, Call *call) {
     }
     call->next_state = h->saved_state[k];
     call->next_t = h->saved_t[k];
+    call->next_stop = h->saved_stop[k];
     return fmi2SetFMUstate(h->c, h->saved[k]);
 }
 
@@ -356,6 +365,7 @@ static fmi2Status deserialize(Host *h, Call *call) {
         status = fmi2DeSerializeFMUstate(h->c, bytes, size, &h->saved[k]);
         h->saved_state[k] = h->state;
         h->saved_t[k] = h->t;
+        h->saved_stop[k] = h->stop;
     }
     if (target) {
         fprintf(stderr, "invalid bytes were accepted as a state\n");
@@ -392,6 +402,7 @@ static fmi2Status directional(Host *h, Call *call) {
 
 static fmi2Status enter_event_mode(Host *h, Call *call) {
     call->next_state = EVENT_MODE;
+    call->bad = past_stop(h, h->t);
     return fmi2EnterEventMode(h->c);
 }
 
@@ -414,7 +425,7 @@ static fmi2Status completed_step(Host *h, Call *call) {
     switch (below(5)) {
     case 0: call->bad = 1; return fmi2CompletedIntegratorStep(h->c, fmi2True, NULL, &end);
     case 1: call->bad = 1; return fmi2CompletedIntegratorStep(h->c, fmi2False, &event, NULL);
-    default: return fmi2CompletedIntegratorStep(h->c, (int)below(2), &event, &end);
+    default: call->bad = past_stop(h, h->t); return fmi2CompletedIntegratorStep(h->c, (int)below(2), &event, &end);
     }
 }
 
@@ -513,7 +524,7 @@ static fmi2Status do_step(Host *h, Call *call) {
     case 2: call->bad = 1; return fmi2DoStep(h->c, h->t, below(2) ? NAN : INFINITY, fmi2True);
     case 3: call->bad = 1; return fmi2DoStep(h->c, h->t + 0.5, size, fmi2True);
     case 4: call->bad = 1; return fmi2DoStep(h->c, NAN, size, fmi2True);
-    default: return fmi2DoStep(h->c, h->t, size, (int)below(2));
+    default: call->bad = past_stop(h, h->t + size); return fmi2DoStep(h->c, h->t, size, (int)below(2));
     }
 }
 
@@ -526,7 +537,8 @@ static fmi2Status cancel_step(Host *h, Call *call) {
     static fmi2Status name(Host *h, Call *call) { \
         TYPE value; \
         const int kind = (int)below(5), without = below(5) == 0; \
-        call->bad = without || kind != (int)(GOOD); \
+        call->bad = without; \
+        call->unavailable = kind != (int)(GOOD); \
         return function(h->c, (fmi2StatusKind)kind, without ? NULL : &value); \
     }
 
@@ -612,7 +624,7 @@ static void complain(const Host *h, size_t f, const Call *call, fmi2Status statu
 }
 
 static void one_call(Host *h, size_t f, size_t size) {
-    Call call = {0, 0, 0, h->state, h->t};
+    Call call = {.next_state = h->state, .next_t = h->t, .next_stop = h->stop};
     char *before = bytes_of(h, size);
     const long messages_before = messages;
     const fmi2Status status = TABLE[f].call(h, &call);
@@ -620,13 +632,15 @@ static void one_call(Host *h, size_t f, size_t size) {
     const unsigned allowed = h->type == fmi2CoSimulation ? TABLE[f].co_simulation : TABLE[f].model_exchange;
     const int legal = (allowed & BIT(h->state)) != 0 && !call.bad;
     seen[f][h->type][h->state]++;
-    if (legal && status != fmi2OK && !call.may_refuse) complain(h, f, &call, status, "a legal call was refused");
+    const fmi2Status good = call.unavailable ? fmi2Discard : fmi2OK;
+    if (legal && status != good && !call.may_refuse) complain(h, f, &call, status, "a legal call was refused");
     if (!legal && !call.tolerated && status != fmi2Error)
         complain(h, f, &call, status, "an illegal call was not refused");
     if (status == fmi2Error && logged == 0) complain(h, f, &call, status, "no message says why");
     if (status == fmi2OK) {
         h->state = call.next_state;
         h->t = call.next_t;
+        h->stop = call.next_stop;
     }
     char *after = bytes_of(h, size);
     if ((status == fmi2Error || TABLE[f].reads) && memcmp(before, after, size) != 0)
@@ -656,6 +670,7 @@ static void sequence(void) {
     Host h;
     memset(&h, 0, sizeof h);
     h.type = below(2) ? fmi2CoSimulation : fmi2ModelExchange;
+    h.stop = INFINITY;
     h.c = instantiate(h.type);
     const size_t size = size_of_states(&h);
     const unsigned calls = 5 + below(80);
@@ -668,7 +683,7 @@ static void sequence(void) {
 static void without_instance(void) {
     Host h;
     for (size_t f = 0; f < FUNCTIONS; f++) {
-        Call call = {0, 0, 0, 0, 0};
+        Call call = {0};
         memset(&h, 0, sizeof h);
         if (TABLE[f].call == serialize || TABLE[f].call == deserialize)
             continue; /* they need an instance to prepare their arguments */

@@ -114,8 +114,7 @@ def test_all_calls_in_random_order_under_sanitizers(native: Native, which: str) 
 @every_mechanism
 def test_all_calls_in_random_order_for_long(native: Native, which: str) -> None:
     program = call_table(native, which, "sanitized", *SANITIZERS)
-    for seed in range(100, 105):
-        run([program, "random", str(seed), "5000"], timeout=600)
+    run([program, "random", "100", "5000"], timeout=600)
 
 
 @only_linux

@@ -125,13 +125,13 @@ def test_a_process_that_ended_between_two_calls_is_replaced(portable: Portable, 
         old.step(0.1)
 
 
-def test_a_process_killed_at_a_hundred_random_moments(portable: Portable, tmp_path: Path) -> None:
+def test_a_process_killed_at_many_random_moments(portable: Portable, tmp_path: Path) -> None:
     script = TESTS / "helpers" / "killed_at_random.py"
     done = subprocess.run(
         [sys.executable, script, portable("troublesome")], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-1] == "100 fatal ends, 0 zombies"
+    assert done.stdout.splitlines()[-1] == "40 fatal ends, 0 zombies"
 
 
 @pytest.mark.parametrize(

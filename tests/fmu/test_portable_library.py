@@ -92,7 +92,7 @@ def test_no_leak_and_no_wrong_access(native: Native, portable: Portable, tmp_pat
 def test_the_windows_library_says_that_there_is_no_python(
     native: Native, portable: Portable, wine, tmp_path: Path
 ) -> None:
-    host = native.program("host.exe", [C / "host.c"], [f"-I{FMI}"], zig("-target", "x86_64-windows-gnu"))
+    host = native.for_windows("host")
     with zipfile.ZipFile(portable("divider")) as archive:
         archive.extractall(tmp_path / "fmu")
     guid = (tmp_path / "fmu" / "modelDescription.xml").read_text().split('guid="')[1].split('"')[0]

@@ -13,7 +13,7 @@ from fmpy import read_model_description
 
 from helpers.build import Build
 from helpers.fmu_client import Host
-from helpers.native_build import FMI, C, Native, once, zig
+from helpers.native_build import Native, once
 from helpers.slave_cases import Portable
 
 pytest_plugins = ["helpers.slave_fixtures", "helpers.native_fixtures"]
@@ -58,7 +58,7 @@ class Bare:
 @pytest.fixture
 def chain(native: Native, fmu: Build, fmu_store: Path, tmp_path: Path) -> Bare:
     """The chain in the host, which prints its first angle."""
-    program = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
+    program = native.host()
     with zipfile.ZipFile(fmu(links=2)) as archive:
         archive.extractall(tmp_path / "fmu")
     return Bare(program, tmp_path / "fmu")
@@ -185,7 +185,7 @@ def test_a_slave_that_cannot_be_loaded_is_reported(
     portable: Portable, native: Native, tmp_path: Path, statement: str, message: str
 ) -> None:
     folder = broken(portable("troublesome"), tmp_path / "fmu", "import ctypes\n", f"{statement}\n")
-    host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
+    host = native.host()
     done = Bare(host, folder)(MECHFMU_PYTHON=GOOD)
     assert done.returncode == 1 and message in done.stderr, done.stderr
 
@@ -194,7 +194,7 @@ def test_an_exception_while_instantiating_is_reported(portable: Portable, native
     folder = broken(
         portable("troublesome"), tmp_path / "fmu", "self.trouble, self.total", "self.trouble, self.total = 1 / 0, 0  #"
     )
-    host = native.program("host", [C / "host.c"], ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"], zig())
+    host = native.host()
     done = Bare(host, folder)(MECHFMU_PYTHON=GOOD)
     assert done.returncode == 1 and "ZeroDivisionError: division by zero (troublesome.py, line 15)" in done.stderr, (
         done.stderr
