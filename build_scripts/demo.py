@@ -11,4 +11,5 @@ if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import be
 import environment
 
 if __name__ == "__main__":
-    sys.exit(environment.run(["build_scripts/demo_inside.py"], sys.argv[1:], extras=["native", "sweep", "docs"]))
+    extras = ["native", "plot", "sweep", "docs"]
+    sys.exit(environment.run(["build_scripts/demo_inside.py"], sys.argv[1:], extras))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .model import Mechanism
+from .model.extras import missing_packages_named
 from .simulation.result import Result
 
 if TYPE_CHECKING:
@@ -107,10 +108,10 @@ class ResultMethods(Result):
 
 
 def attach(methods: type, target: type) -> None:
-    """Make the functions of one class methods of another."""
+    """Make the functions of one class methods of another. They name the extra if a package is missing."""
     for name, function in vars(methods).items():
         if isfunction(function):
-            setattr(target, name, function)
+            setattr(target, name, missing_packages_named()(function))
 
 
 attach(MechanismMethods, Mechanism)

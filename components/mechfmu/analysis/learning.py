@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..model import UserError, did_you_mean
+from ..model.extras import install
 from ..simulation.description import constants_of, display_unit_of, read_description, start_value
 from ..simulation.result import Result
 from ..simulation.source_mechanism import drawable_mechanism
@@ -23,7 +24,7 @@ from ..sweep.runner import Runner
 try:
     import gymnasium
 except ImportError:
-    raise ImportError('learning needs Gymnasium: in the checkout  pip install ".[learn]"') from None
+    raise ImportError(f"learning needs Gymnasium: {install('learn')}") from None
 
 Seen = Mapping[str, float]
 

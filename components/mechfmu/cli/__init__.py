@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import argcomplete
 
 from ..model import UserError
+from ..model.extras import MissingPackage, missing_packages_named
 from .parser import make_parser
 from .terminal import REPORTER
 
@@ -39,14 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{prefix} warning: {message}", file=sys.stderr)
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), missing_packages_named():
             warnings.simplefilter("default", RuntimeWarning)
             warnings.showwarning = show_warning
             status: int | None = options.run(options)
     except UserError as error:
         if options.traceback:
             traceback.print_exception(error)
-        print(f"{prefix} {error}", file=sys.stderr)
+        text = f"mechfmu {options.command} {error.need}" if isinstance(error, MissingPackage) else f"{prefix} {error}"
+        print(text, file=sys.stderr)
         return 2
     except OSError as error:
         if error.errno not in DISK_ERRORS and "temporary directory" not in str(error):  # tempfile found no disk space

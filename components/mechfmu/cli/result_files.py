@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from ..model import UserError, did_you_mean
+from ..model.extras import require
 from .arguments import read_names
 from .terminal import OUT, REPORTER, count, escape_markup, print_table
 
@@ -43,6 +44,8 @@ def check_result_files(options: argparse.Namespace) -> None:
     for file in (options.output, options.plot, options.animate):
         check_writable(file)
     check_ending(options.plot, PLOTS, "draw into")
+    if options.plot:
+        require("matplotlib", *(["plotly"] if options.plot.endswith(".html") else []))
     if options.animate:
         from ..view.animate import check_animation_file
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..atomic_file import atomic_write
 from ..model import Mechanism, UserError, did_you_mean
+from ..model.extras import require
 from ..model.mechanism import look_up
 from ..model.units import unit as unit_of
 from .scene import MissingMechanism, Scene
@@ -24,6 +25,8 @@ def check_table_file(file: str | Path) -> None:
     """UserError when results cannot be written into files of this kind."""
     if Path(file).suffix not in TABLES:
         raise UserError(f"cannot write {file}: the file must end in {' or '.join(TABLES)}")
+    if Path(file).suffix == ".parquet":
+        require("pyarrow")
 
 
 @dataclass(frozen=True)
@@ -113,9 +116,8 @@ class Result:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UserError("Parquet files need pyarrow: pip install pyarrow") from None
+    require("pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
     return pyarrow, parquet

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..fmu.archive import make_folder
 from ..model import UserError
+from ..model.extras import require
 from .folder import RESUME, claim_folder, finished_runs, locked, read_results, units_in, write_part
 from .run_process import Job, end_processes, run_chunk
 from .runner import check_spec, units_of
@@ -123,12 +124,7 @@ def sweep(
 def _check_arguments(workers: int | None, engine: str, timeout: float | None) -> None:
     if engine not in ("fmu", "c"):
         raise UserError(f"engine {engine}: must be fmu or c")
-    try:
-        import distributed  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        remedy = 'in the checkout  pip install ".[sweep]"'
-        raise UserError(f"sweeps need Dask and Parquet, but {error.name} is not installed: {remedy}") from None
+    require("distributed", "pyarrow")
     if workers is not None and workers < 1:
         raise UserError(f"workers {workers}: must be at least 1")
     if timeout is not None and not (math.isfinite(timeout) and timeout > 0):

@@ -12,6 +12,7 @@ from rich.tree import Tree as RichTree
 
 from ... import mechanisms
 from ...model import Mechanism, UserError
+from ...model.extras import EXTRAS, install, missing_extras
 from ..arguments import read_pairs
 from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
 from ..terminal import MAX_TABLE_ROWS, OUT, count, escape_markup, folding_table, print_columns, print_line, shorten
@@ -63,6 +64,9 @@ def _list_all() -> None:
             lines.add_row(escape_markup(f"{o.name}={value}"), escape_markup(f"{o.description}{default}"))
         OUT.print(Padding(lines, (0, 0, 0, 4)))
     OUT.print("mechfmu list NAME shows a mechanism's variables", highlight=False)
+    if missing := missing_extras():
+        parts = ", ".join(f"{extra} ({EXTRAS[extra]})" for extra in missing)
+        print_line(f"not installed: {parts}; {install(','.join(missing))}")
 
 
 def _list_fmu(file: str) -> None:

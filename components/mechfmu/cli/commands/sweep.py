@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from ...model.extras import require
 from ..result_files import PICTURES, check_ending, check_writable
 from ..terminal import REPORTER
 from . import Commands
@@ -44,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
     check_ending(options.plot, PICTURES, "draw into")
     check_writable(options.plot)
+    if options.plot:
+        require("matplotlib")
     description, spec = read_description(options.fmu), read_spec(options.spec)
     folder = options.output or f"{Path(options.spec).stem}_results"
     done = failed = 0
