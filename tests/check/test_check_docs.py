@@ -60,7 +60,9 @@ def test_each_rule_becomes_a_test(way: str, fmu: Path, tmp_path: Path) -> None:
         (line,) = re.findall(r"^pytest_plugins = .*", page, re.M)
         (tmp_path / "conftest.py").write_text(line)
         output = run_pytest(tmp_path, fmu)
-    assert re.search(r"1 failed, 12 passed, 12 skipped", output) and len(RULES) == 25, output
+    static = sum(rule.id.startswith("S") for rule in RULES)
+    dynamic = sum(rule.id.startswith("D") for rule in RULES)
+    assert f"1 failed, {static - 1} passed, {dynamic} skipped" in output, output
     assert "FAILED test_mine.py::test_compliance[S11]" in output
     assert "stopTime is 2 and startTime is 3" in output
 

@@ -5,29 +5,42 @@ from __future__ import annotations
 import copy
 import json
 import random
+import shutil
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
-from helpers.check_helpers import SECONDS
-from helpers.check_zoo import CLEAN, DEFECTS, XML, Defect, write_fmu
+from helpers.binary_files import MACH_O_AARCH64, MACH_O_X86_64, elf, fat, mach_o, pe
+from helpers.check_defect import XML, Defect
+from helpers.check_helpers import SECONDS, CheckDefect, findings_text
+from helpers.check_zoo import CLEAN, MISBEHAVING, write_fmu
+from helpers.large_description import large_description
+from helpers.unit_library import library
 from mechfmu.check.archive import Archive, unpack
-from mechfmu.check.checker import Options, check_fmu, reason_binary_not_run
+from mechfmu.check.checker import reason_binary_not_run
 from mechfmu.check.description import read_description
 from mechfmu.check.dynamic.model import Model
 from mechfmu.check.isolation import Limits
 from mechfmu.check.model_data import model_data
 from mechfmu.check.static import RULES
+from mechfmu.check.static.binaries import read_binaries
+from mechfmu.check.static.binary import UnreadableBinary
 from mechfmu.check.static.unpacked import UnpackedFmu
 
+pytest_plugins = ("helpers.check_fixtures",)
+
 MUTATIONS = 3000
+LARGE_SECONDS = 30.0  # of the processor; measured: 7 s and 8 s
 WORDS = (
     "", "0", "-1", "1", "7", "99", "4294967296", "1e400", "NaN", "INF", "-INF", "x", "a b", "der(x)", "'", "é",
     "\u200b", "true", "2.0", "9" * 40, "1_0", "0x1", "5 6 x", "constant", "input", "output", "parameter", "fixed",
-    "discrete", "continuous", "exact", "calculated", "independent", "Length", "Mode", "m", "mm",
+    "discrete", "continuous", "exact", "calculated", "independent", "Length", "Mode", "m", "mm", "9" * 5000, "-1e308",
+    "-0", "1e-400", "+7", " 7 ", "7 7", "x[1", "x[99999999999999999999999]", "'" * 500, "structured", "approx",
+    "tunable",
 )  # fmt: skip
 
 
@@ -53,16 +66,19 @@ def mutate(root: etree._Element, rng: random.Random) -> None:
             e.set(rng.choice(list(other.attrib) or ["x"]), rng.choice(WORDS))
 
 
-def check_file(folder: Path) -> None:
-    """All steps of a check before the binary runs."""
+def check_file(folder: Path) -> dict[str, int]:
+    """All steps of a check before the binary runs; the numbers of findings of each rule."""
     description = read_description(folder / "modelDescription.xml")
     archive = Archive(folder, ("modelDescription.xml",), (), ())
     unpacked = UnpackedFmu(folder / "x.fmu", archive, description, folder)
+    found: dict[str, int] = dict.fromkeys((rule.id for rule in RULES), 0)
     for rule in RULES:
         for finding in rule.check(unpacked):
+            found[rule.id] += 1
             assert finding.text and finding.where and finding.expected
     if not reason_binary_not_run(archive, description, None):
         Model.from_dict(json.loads(json.dumps(model_data(description, archive))))
+    return found
 
 
 def test_mutated_model_descriptions(tmp_path: Path) -> None:
@@ -89,36 +105,92 @@ def test_model_descriptions_with_wrong_bytes(tmp_path: Path) -> None:
         check_file(tmp_path)
 
 
-def test_archives_with_wrong_bytes(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.fmu", "w", zipfile.ZIP_DEFLATED) as archive:
+def write_archive(file: Path) -> bytes:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", XML)
         archive.writestr("resources/a/b.txt", "hello" * 50)
+        archive.writestr("resources/c.txt", "hello" * 50, zipfile.ZIP_LZMA)
+        archive.writestr("resources/d.txt", "hello" * 50, zipfile.ZIP_BZIP2)
+        archive.writestr("resources/empty/", "")
         archive.writestr("documentation/index.html", "hello")
-    original = (tmp_path / "a.fmu").read_bytes()
-    for seed in range(1000):
+    return file.read_bytes()
+
+
+def test_archives_with_wrong_bytes(tmp_path: Path) -> None:
+    """Half of the changes are in the directory of the archive, which is at its end."""
+    original = write_archive(tmp_path / "a.fmu")
+    directory = original.index(b"PK\x01\x02")
+    for seed in range(1500):
         rng = random.Random(seed)
         data = bytearray(original)
+        first = directory if seed % 2 else 0
         for _ in range(rng.randint(1, 8)):
-            data[rng.randrange(len(data))] = rng.randrange(256)
+            data[rng.randrange(first, len(data))] = rng.randrange(256)
         file = tmp_path / "b.fmu"
         file.write_bytes(data[: rng.randrange(len(data))] if rng.random() < 0.1 else data)
         folder = tmp_path / f"out{seed}"
         folder.mkdir()
-        unpack(file, folder)
+        archive = unpack(file, folder)
+        assert all((folder / name).is_file() for name in archive.names), f"seed {seed}"
         assert {p.name for p in tmp_path.iterdir()} <= {"a.fmu", "b.fmu", *(f"out{i}" for i in range(seed + 1))}
+        shutil.rmtree(folder)
 
 
-CRASHING = [d for d in DEFECTS if d.binary in ("null", "step-state-crash", "step-exit")]
+LIBRARIES = {
+    "elf": elf(path="$ORIGIN:/home/builder", needed=("libc.so.6", "libm.so.6"), versions=("GLIBC_2.2.5", "GLIBC_2.38")),
+    "pe": pe(needed=("KERNEL32.dll", "USER32.dll")),
+    "mach-o": mach_o(),
+    "fat": fat((MACH_O_X86_64, mach_o()), (MACH_O_AARCH64, mach_o(MACH_O_AARCH64))),
+}
+NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+
+
+@pytest.mark.parametrize("kind", [*LIBRARIES, "real", "noise"])
+def test_libraries_with_wrong_bytes(kind: str, tmp_path: Path) -> None:
+    """Whatever the bytes are, the readers answer at once: with tables or with UnreadableBinary."""
+    original = LIBRARIES.get(kind) or library("check_unit.c", tmp_path)
+    file, outcomes = tmp_path / "library", set()
+    for seed in range(1500):
+        rng = random.Random(seed)
+        data = bytearray(original)
+        if kind == "noise":
+            data = bytearray(rng.choice((b"\x7fELF\x02\x01", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"")))
+            data += rng.randbytes(rng.randrange(4000))
+        for _ in range(rng.randint(1, 12) if data else 0):
+            at = rng.randrange(min(len(data), 4096) if rng.random() < 0.5 else len(data))
+            value = rng.choice(NUMBERS).to_bytes(4, "little")
+            data[at : at + 4] = value[: len(data) - at]
+        file.write_bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data)
+        began = time.monotonic()
+        try:
+            outcomes.add(tuple(b.machine for b in read_binaries(file)))
+        except UnreadableBinary as error:
+            outcomes.add(str(error)[:12])
+        assert time.monotonic() - began < SECONDS, f"seed {seed}"
+    assert len(outcomes) > 1
+
+
+def test_a_description_of_many_variables(tmp_path: Path) -> None:
+    """A hundred thousand variables in seconds, correct ones and such that all are wrong."""
+    for text, rules in ((large_description(), set()), (large_description(wrong=True), {"S2", "S4", "S5", "S7"})):
+        (tmp_path / "modelDescription.xml").write_text(text, encoding="utf-8")
+        began = time.process_time()
+        found = check_file(tmp_path)
+        del found["S1"]  # there is no library
+        assert {r for r in found if found[r] > 100} >= rules and (rules or not any(found.values())), found
+        assert time.process_time() - began < LARGE_SECONDS
+
+
+CRASHING = [MISBEHAVING[name] for name in ("null", "step-early")]
 
 
 @pytest.mark.parametrize("defect", [CLEAN["both"], *CRASHING], ids=lambda d: d.name)
-def test_random_calls(defect: Defect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_calls(
+    defect: Defect, check_defect: CheckDefect, zoo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Thousands of random calls, on a correct FMU and on some that crash."""
-    file = write_fmu(tmp_path, defect)
-    private = tmp_path / "temporary"
-    private.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(private))
-    report = check_fmu(file, Options(only=("D3",), limits=Limits(2 * SECONDS, random=3000, seed=7)))
-    assert report.bugs == [] and list(private.iterdir()) == []
-    if defect.rule == "":
-        assert report.counted == [], report.counted[0].text
+    write_fmu(zoo_folder, defect)  # compiled outside the private folder
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    report = check_defect(defect, "R4", robustness=True, limits=Limits(SECONDS, 20.0, random=3000, seed=7))
+    assert report.bugs == [] and list(tmp_path.iterdir()) == []
+    assert any(f.crash for f in report.findings) == bool(defect.rule), findings_text(report)

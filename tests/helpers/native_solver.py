@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.native_build import FMI, RUNTIME, C, Native, zig
+from helpers.native_build import FMI, RUNTIME, C, Native, zig_for_this_platform
 
 EXPLICIT, IMPLICIT, AUTOMATIC = 1, 2, 3
 ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL = range(4)
@@ -157,5 +157,5 @@ class Solver:
 
 def compiled_solver(native: Native) -> Solver:
     sources = [RUNTIME / name for name in ("solver.c", "explicit_step.c", "implicit_step.c")]
-    flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
-    return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig()))
+    flags = ["-std=c99", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
+    return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig_for_this_platform()))

@@ -1,12 +1,15 @@
 """Reads modelDescription.xml for checking, without assuming that it is valid; every element has its line number.
 
 The file is not trusted: entities, document types and network access are disabled, and its size is limited. An attribute
-that cannot be converted to its type counts as absent here; the schema (S2) reports it.
+that cannot be converted to its type counts as absent here; the schema (S2) reports it. A limit of the reader is not the
+FMU's fault: `not_judged`.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +20,12 @@ from lxml import etree  # type: ignore[import-untyped]
 from .findings import KINDS, Finding
 
 SIZE_LIMIT = 64_000_000  # bytes
+HEAD = 65_536  # bytes in which a document type declaration is looked for
+ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["'][^>]*\?>""")
+LIMITS = re.compile(
+    r"XML_PARSE_HUGE|[Hh]uge|too long|[Ll]imit|Excessive|[Mm]emory"
+)  # libxml2's words for its own limits
+MOST_EVENT_INDICATORS = 1_000_000  # no FMU needs more, but importers allocate memory for them
 TYPES = ("Real", "Integer", "Boolean", "String", "Enumeration")
 
 # (causality, variability) -> allowed values of `initial`, the default first (section 2.2.7); empty: must not be given
@@ -53,11 +62,23 @@ def number(text: str | None) -> float | None:
         return None
 
 
+def finite(text: str | None) -> float | None:
+    """A finite xs:double, or None."""
+    value = number(text)
+    return value if value is not None and math.isfinite(value) else None
+
+
 def integer(text: str | None) -> int | None:
     try:
         return int(text) if text is not None and text.strip().isascii() and "_" not in text and len(text) < 30 else None
     except ValueError:
         return None
+
+
+def unsigned(text: str | None) -> int | None:
+    """xs:unsignedInt, or None."""
+    value = integer(text)
+    return value if value is not None and 0 <= value < 1 << 32 else None
 
 
 def truth(text: str | None) -> bool:
@@ -84,9 +105,14 @@ class ScalarVariable:
     def where(self) -> str:
         return f'variable "{self.name}"'
 
-    def finding(self, problem: str, expected: str) -> Finding:
+    @property
+    def base_type(self) -> str:
+        """The type in the C interface."""
+        return "Integer" if self.type == "Enumeration" else self.type
+
+    def finding(self, problem: str, expected: str, sentence: str = "", cause: str = "") -> Finding:
         """A finding about this variable."""
-        return Finding(self.where, problem, expected, line=self.line)
+        return Finding(self.where, problem, expected, sentence, line=self.line, cause=cause)
 
     @property
     def initial(self) -> str | None:
@@ -99,7 +125,7 @@ class ScalarVariable:
 
     def limit(self, name: str) -> float | None:
         """min, max or nominal, of the variable or else of its declared type."""
-        return number(self.attributes.get(name, self.inherited.get(name)))
+        return finite(self.attributes.get(name, self.inherited.get(name)))
 
     @property
     def unit(self) -> str | None:
@@ -108,7 +134,7 @@ class ScalarVariable:
     @property
     def state_index(self) -> int | None:
         """For a derivative: the index of its state."""
-        return integer(self.attributes.get("derivative"))
+        return unsigned(self.attributes.get("derivative"))
 
     @property
     def settable(self) -> bool:
@@ -134,6 +160,8 @@ class Description:
 
     root: Any = None
     problems: list[Finding] = field(default_factory=list)
+    not_judged: list[str] = field(default_factory=list)
+    _unknowns: dict[str, list[Unknown]] = field(default_factory=dict)
 
     def all(self, path: str) -> list[Any]:
         """Elements by their path below the root."""
@@ -174,7 +202,7 @@ class Description:
         return ScalarVariable(
             index=index,
             name=own.get("name", ""),
-            reference=integer(own.get("valueReference")),
+            reference=unsigned(own.get("valueReference")),
             type=inner.tag if inner is not None else "",
             causality=own.get("causality", "local"),
             variability=own.get("variability", "continuous"),
@@ -190,12 +218,19 @@ class Description:
 
     def unknowns(self, element: str) -> list[Unknown]:
         """The entries of Outputs, Derivatives or InitialUnknowns."""
+        if element not in self._unknowns:
+            self._unknowns[element] = self._read_unknowns(element)
+        return self._unknowns[element]
+
+    def _read_unknowns(self, element: str) -> list[Unknown]:
         found = []
         for e in self.all(f"ModelStructure/{element}/Unknown"):
             words, kinds_text = e.get("dependencies"), e.get("dependenciesKind")
-            numbers = None if words is None else tuple(n for w in words.split() if (n := integer(w)) is not None)
+            numbers = None if words is None else tuple(unsigned(word) for word in words.split())
             kinds = None if kinds_text is None else tuple(kinds_text.split())
-            found.append(Unknown(integer(e.get("index")), numbers, kinds, e.sourceline or 0))
+            if numbers is not None and None in numbers:
+                numbers = kinds = None  # reported by S2
+            found.append(Unknown(unsigned(e.get("index")), numbers, kinds, e.sourceline or 0))  # type: ignore[arg-type]
         return found
 
     @cached_property
@@ -203,6 +238,33 @@ class Description:
         """Indices of the continuous states: those whose derivatives are listed in Derivatives."""
         found = (self.variable(u.index) for u in self.unknowns("Derivatives"))
         return {v.state_index for v in found if v is not None and v.state_index is not None}
+
+    @cached_property
+    def valid_indices(self) -> bool:
+        """Whether all indices of ModelStructure and of the attribute derivative are numbers; S2 reports the others."""
+        lists = (self.unknowns(element) for element in ("Outputs", "Derivatives", "InitialUnknowns"))
+        derivatives = all(v.state_index is not None for v in self.variables if "derivative" in v.attributes)
+        return derivatives and all(u.index is not None for unknowns in lists for u in unknowns)
+
+    @cached_property
+    def alias_sets(self) -> list[list[ScalarVariable]]:
+        """Variables with a common value reference of one base type, two or more of each."""
+        sets: dict[tuple[str, int], list[ScalarVariable]] = defaultdict(list)
+        for v in self.variables:
+            if v.reference is not None and v.type:
+                sets[v.base_type, v.reference].append(v)
+        return [alias for alias in sets.values() if len(alias) > 1]
+
+    def flag(self, kind: str, name: str) -> bool:
+        """A capability flag of an interface type."""
+        return kind in self.interfaces and truth(self.interfaces[kind].get(name))
+
+    @property
+    def event_indicators(self) -> int | None:
+        """Their number, or None if it is no number or an absurd one, which S2 reports."""
+        text = self.attribute("numberOfEventIndicators")
+        count = 0 if text is None else unsigned(text)
+        return count if count is not None and count <= MOST_EVENT_INDICATORS else None
 
     def default_experiment(self) -> dict[str, float]:
         element = next(iter(self.all("DefaultExperiment")), None)
@@ -213,28 +275,39 @@ class Description:
 
 
 def read_description(file: Path) -> Description:
-    """Read the file. If that is not possible, the reason is a finding of S2."""
+    """Read the file. If that is not possible, the reason is a finding of S2 or, for a limit of the reader,
+    in `not_judged`."""
 
-    def problem(text: str, expected: str, line: int | None = None) -> Finding:
-        return Finding("modelDescription.xml", text, expected, line=line)
+    def problem(text: str, expected: str, sentence: str = "", line: int | None = None) -> Finding:
+        return Finding("modelDescription.xml", text, expected, sentence, line=line)
 
     if not file.is_file():
         return Description()  # found by S1
     size = file.stat().st_size
     if size > SIZE_LIMIT:
-        return Description(problems=[problem(f"it has {size} bytes", f"at most {SIZE_LIMIT}")])
+        return Description(not_judged=[f"modelDescription.xml has {size} bytes; up to {SIZE_LIMIT} are read"])
+    with file.open("rb") as stream:
+        head = stream.read(HEAD)
+    doctype = problem("it has a document type declaration", "none: entities can grow without bounds", line=1)
+    if b"<!DOCTYPE" in head:
+        return Description(problems=[doctype])
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
     )
     try:
         tree = etree.parse(str(file), parser)
     except (etree.XMLSyntaxError, OSError, ValueError, LookupError) as error:
+        if LIMITS.search(str(error)):
+            return Description(not_judged=[f"modelDescription.xml cannot be read here ({error})"])
         line = getattr(error, "lineno", None)
-        return Description(problems=[problem(f"it is not well-formed ({error})", "XML", line)])
+        return Description(problems=[problem(f"it is not well-formed ({error})", "XML", "xml", line)])
     if tree.docinfo.doctype:
-        text = "it has a document type declaration"
-        return Description(problems=[problem(text, "none: entities are not allowed", 1)])
+        return Description(problems=[doctype])
+    declared = ENCODING.match(head)
+    encoding = declared[1].decode("ascii", "replace") if declared else None
     problems = []
-    if (tree.docinfo.encoding or "UTF-8").upper() not in ("UTF-8", "US-ASCII", "ASCII"):
-        problems.append(problem(f"its encoding is {tree.docinfo.encoding}", "UTF-8", 1))
+    if encoding is None:
+        problems.append(problem("its first line does not name the encoding", 'encoding="UTF-8"', "encoding", 1))
+    elif encoding.upper() != "UTF-8":
+        problems.append(problem(f"its encoding is {encoding}", "UTF-8", "encoding", 1))
     return Description(tree.getroot(), problems)

@@ -1,13 +1,25 @@
-"""Rules and findings, shared by all parts of the checker. Standard library only."""
+"""Rules and findings, shared by all parts of the checker. Standard library only.
+
+A finding belongs to one of three classes, which follows from how it was made and is never chosen:
+
+error       it cites a sentence of the standard that the FMU breaks (`sentence`, a key of standard.SENTENCES)
+warning     the FMU is legal, but harmful to those who use it
+robustness  the host is at fault (rules R1, R2, ...): what a good FMU survives all the same
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
-SEVERITIES = ("error", "warning", "note")  # violates the standard; will cause problems somewhere; for information
+from .standard import SENTENCES, Sentence
+
+CLASSES = ("error", "warning", "robustness")
 KINDS = ("CoSimulation", "ModelExchange")
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[-+]?\b\d[\w.+-]*|\bfmi2\w+")  # what differs between findings of one cause
 
 
 @dataclass(frozen=True)
@@ -21,16 +33,36 @@ class Plot:
 
 @dataclass(frozen=True)
 class Finding:
-    """One violation of a rule: where it is, what is wrong, and what was expected instead."""
+    """One violation: where it is, what is wrong, and what was expected instead."""
 
     where: str
     problem: str
     expected: str
+    sentence: str = ""  # key of the sentence of the standard that is broken; without one it is not an error
     line: int | None = None  # of modelDescription.xml
-    severity: str = ""  # default: the severity of the rule
+    suggestion: str = ""  # the cure, where it is known
     plot: Plot | None = None
+    crash: bool = False  # the process died or a call did not return
+    cause: str = ""  # findings of one rule with the same cause are reported as one; default: derived from the texts
     rule: str = ""  # rule and kind are filled in by Rule.complete
     kind: str = ""
+
+    @property
+    def severity(self) -> str:
+        """The class: error, warning or robustness."""
+        if self.rule.startswith("R"):
+            return "robustness"
+        return "error" if self.sentence else "warning"
+
+    @property
+    def quote(self) -> Sentence | None:
+        """The sentence of the standard that is broken."""
+        return SENTENCES[self.sentence] if self.sentence else None
+
+    @cached_property
+    def group(self) -> tuple[str, str, str]:
+        """What findings of one cause have in common: rule, sentence, and the texts without names and numbers."""
+        return self.rule, self.sentence, self.cause or _VARYING.sub("…", f"{self.problem}|{self.expected}")
 
     @property
     def text(self) -> str:
@@ -58,7 +90,6 @@ class Rule:
     id: str
     title: str
     section: str  # of the FMI 2.0 standard
-    severity: str
     check: Check
     kinds: tuple[str, ...] = KINDS  # a dynamic rule runs once for each of them
 
@@ -67,12 +98,15 @@ class Rule:
         """What the rule checks: the docstring of its function."""
         return " ".join((self.check.__doc__ or "").split())
 
+    @property
+    def robustness(self) -> bool:
+        """Whether the rule makes calls that the standard does not allow."""
+        return self.id.startswith("R")
+
     def complete(self, finding: Finding, kind: str = "") -> Finding:
-        return replace(finding, rule=self.id, severity=finding.severity or self.severity, kind=finding.kind or kind)
+        return replace(finding, rule=finding.rule or self.id, kind=finding.kind or kind)
 
 
-def rule(
-    id: str, title: str, section: str, severity: str = "error", kinds: tuple[str, ...] = KINDS
-) -> Callable[[Check], Rule]:
+def rule(id: str, title: str, section: str, kinds: tuple[str, ...] = KINDS) -> Callable[[Check], Rule]:
     """Turn a function that yields findings into a rule."""
-    return lambda check: Rule(id, title, section, severity, check, kinds)
+    return lambda check: Rule(id, title, section, check, kinds)

@@ -1,5 +1,9 @@
-"""Runs each dynamic rule in a separate process, so that a crash or a hang of the
-FMU is a finding and the check continues."""
+"""Runs each dynamic rule in a separate process, so that a crash or a hang of the FMU is a finding and the check
+continues.
+
+A time limit is one of a single call: a call that does not return within it is a finding. The rule as a whole has a
+budget; what does not fit into it is not judged, which is never the FMU's fault.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,27 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .dynamic.loading import LIFECYCLE, PROVOKED_MESSAGE, responsible_rule
+from .dynamic.loading import LIFECYCLE, responsible_rule
+from .dynamic.trace import LastCalls
 from .findings import Finding
+from .processes import RuleProcess, RuleProcesses
 
-CHILD = Path(__file__).parent / "dynamic" / "child.py"
-MEMORY = 8_000_000_000  # bytes of address space
-FILE_SIZE = 200_000_000  # bytes that an FMU may write into one file
+RESIDENT_LIMIT = 8_000_000_000  # bytes of memory in use; memory that is only reserved does not count
 MAX_PROCESSES = 40  # for one rule: after a crash, a new process continues
 MAX_HANGS = 2  # of one rule
+POLL = 0.05  # s
+CRASH_SENTENCES = {"fmi2FreeInstance (NULL)": "free-null", "fmi2FreeFMUstate (a NULL state)": "free-state-null"}
+BUDGET_FACTOR = 3  # a rule looks at its budget itself; this much later it is stopped
 
 
 @dataclass
@@ -31,6 +39,10 @@ class Outcome:
     """The result of one rule for one kind of FMU."""
 
     findings: list[Finding] = field(default_factory=list)
+    not_judged: list[str] = field(default_factory=list)
+    step_size: float | None = None  # one that the FMU accepts, where it declares none
+    tables: list[dict[str, Any]] = field(default_factory=list)
+    unusable: str = ""  # why the FMU cannot be run here, without being at fault
     fatal: bool = False  # the process crashed, or a call that every importer makes failed
     bug: str = ""  # an error of the checker itself
     seconds: float = 0.0
@@ -38,15 +50,25 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one rule, and the random calls of D3."""
+    """The time limit of a call, the time budget of a rule, and the random calls of R4."""
 
-    seconds: float = 60.0
-    memory: int = MEMORY
-    random: int = 0  # random calls in D3
+    call_seconds: float = 30.0
+    rule_seconds: float = 60.0
+    random: int = 0
     seed: int = 0
 
 
-def run_rule(rule: str, kind: str, model: dict[str, Any], fmu: Path, scratch: Path, limits: Limits) -> Outcome:
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended."""
+
+    status: int | None  # exit status, None: it was killed
+    reason: str = ""  # why it was killed: "call", "budget" or "memory"
+
+
+def run_rule(
+    rule: str, kind: str, model: Path, fmu: Path, scratch: Path, limits: Limits, processes: RuleProcesses
+) -> Outcome:
     """Run one rule, or LIFECYCLE. After a crash, the rest of the rule runs in a new process."""
     outcome = Outcome()
     began = time.monotonic()
@@ -55,82 +77,131 @@ def run_rule(rule: str, kind: str, model: dict[str, Any], fmu: Path, scratch: Pa
     for _ in range(MAX_PROCESSES):
         with tempfile.TemporaryDirectory(prefix="job_", dir=scratch, ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            job = dict(
-                rule=rule, kind=kind, model=model, fmu=str(fmu), done=done, file_size=FILE_SIZE, **asdict(limits)
-            )
+            job = dict(rule=rule, kind=kind, model=str(model), fmu=str(fmu), done=done, **asdict(limits))
             job["logger_proxy"] = _logger_proxy()
             (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-            status = _run(folder, limits.seconds)
-            events = _events(folder)
-            trace = _trace(folder)
-            output = _last_output(folder)
-        outcome.findings += [Finding.from_dict(e["finding"]) for e in events if "finding" in e]
-        done += [e["attempt"] for e in events if "attempt" in e]
-        outcome.bug = next((e["bug"] for e in events if "bug" in e), outcome.bug)
-        stopped = next((e["stopped"] for e in events if "stopped" in e), None)
-        finished = any("done" in e for e in events)
-        if stopped is not None:
-            owner = responsible_rule(stopped) if rule == LIFECYCLE else rule
-            finding = Finding("a legal call", stopped, "fmi2OK", severity="error", rule=owner, kind=kind)
-            outcome.findings.append(finding)
+            ending = _run(folder, limits, processes)
+            events, calls, output = _events(folder), LastCalls.read(folder / "trace"), _last_output(folder)
+        finished = _record(outcome, events, done)
+        if stopped := next((e["stopped"] for e in events if "stopped" in e), None):
+            outcome.findings.append(_stopped_finding(rule, kind, stopped))
             outcome.fatal = True
+        elif any("spent" in e for e in events):
+            if any("attempt" in e for e in events):
+                continue
+            outcome.not_judged.append("a function returned fmi2Fatal")
+        elif ending.reason == "budget":
+            outcome.not_judged.append(f"the rule did not end within {BUDGET_FACTOR} times its time budget")
         elif not finished and not outcome.bug:
-            if not trace.endswith(f"{PROVOKED_MESSAGE})"):
-                outcome.findings.append(_crash_finding(rule, kind, status, trace, output, limits.seconds))
+            owner = responsible_rule(calls.current) if rule == LIFECYCLE else rule
+            crash = _crash_finding(owner, kind, ending, calls, output, limits)
+            part = next((f" ({e['attempt']})" for e in reversed(events) if "attempt" in e), "")
+            crash = replace(crash, problem=crash.problem + part)
+            outcome.findings.append(crash if _legal(events) else replace(crash, sentence=""))
             outcome.fatal = True
-            hangs += status is None
+            hangs += ending.status is None
             if any("attempt" in e for e in events) and hangs < MAX_HANGS and rule != LIFECYCLE:
                 continue
-        elif status != 0 and not outcome.bug:
-            outcome.findings.append(_crash_finding("D1", kind, status, trace, output, limits.seconds))
+        elif ending.status != 0 and not outcome.bug:
+            outcome.findings.append(_crash_finding("D1", kind, ending, calls, output, limits))
         break
+    if outcome.bug and any(f.crash for f in outcome.findings):  # an FMU that destroys memory may destroy the checker's
+        outcome.not_judged.append(f"an error in the checker's process, after a crash ({_last_line(outcome.bug)})")
+        outcome.bug = ""
     outcome.seconds = time.monotonic() - began
     return outcome
 
 
-def _crash_finding(rule: str, kind: str, status: int | None, trace: str, output: str, seconds: float) -> Finding:
-    if status is None:
-        problem = f"no answer within {seconds:g} s"
-    elif status < 0:
+def _legal(events: Sequence[dict[str, Any]]) -> bool:
+    """Whether what the process did last is legal beyond doubt."""
+    return next((e["legal"] for e in reversed(events) if "attempt" in e), True)
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
+
+
+def _record(outcome: Outcome, events: Sequence[dict[str, Any]], done: list[str]) -> bool:
+    """Add what a process reported. Returns whether it came to its end."""
+    outcome.findings += [Finding.from_dict(e["finding"]) for e in events if "finding" in e]
+    outcome.not_judged += [e["not_judged"] for e in events if "not_judged" in e]
+    outcome.unusable = next((e["unusable"] for e in events if "unusable" in e), outcome.unusable)
+    outcome.step_size = next((e["step_size"] for e in events if "step_size" in e), outcome.step_size)
+    outcome.tables += [e["table"] for e in events if "table" in e]
+    done += [e["attempt"] for e in events if "attempt" in e]
+    outcome.bug = next((e["bug"] for e in events if "bug" in e), outcome.bug)
+    return any("done" in e for e in events)
+
+
+def _stopped_finding(rule: str, kind: str, stopped: dict[str, str]) -> Finding:
+    """A legal call failed, and the rule could not go on."""
+    owner = responsible_rule(stopped["text"]) if rule == LIFECYCLE else rule
+    sentence = stopped["sentence"] or ("cs-calls" if kind == "CoSimulation" else "me-calls")
+    return Finding("a legal call", stopped["text"], "fmi2OK", sentence=sentence, rule=owner, kind=kind)
+
+
+def _crash_finding(rule: str, kind: str, ending: Ending, calls: LastCalls, output: str, limits: Limits) -> Finding:
+    """The process died in a call, or was killed because of it."""
+    if ending.reason == "memory":
+        problem = f"the process uses more than {RESIDENT_LIMIT / 1e9:g} GB of memory"
+        known: dict[str, Any] = dict(rule=rule, kind=kind, crash=True, cause=_cause(calls.current, problem))
+        return Finding(calls.current, problem, "a moderate use of memory", **known)
+    if ending.status is None:
+        problem = f"no answer within {limits.call_seconds:g} s"
+    elif ending.status < 0:
         try:
-            problem = f"the process was killed by {signal.Signals(-status).name}"
+            problem = f"the process was killed by {signal.Signals(-ending.status).name}"
         except ValueError:
-            problem = f"the process was killed by signal {-status}"
+            problem = f"the process was killed by signal {-ending.status}"
     else:
-        problem = f"the process ended with exit status {status}"
+        problem = f"the process ended with exit status {ending.status}"
+    place = calls.current or "before the library was loaded"
+    place += "" if calls.busy or not calls.current else ", after it had returned"
+    cause = _cause(place, problem)
     problem += f" ({output})" if output else ""
-    place = trace or "before the library was loaded"
-    place = place[3:] if place.startswith("in fmi2") else place
-    owner = responsible_rule(trace) if rule == LIFECYCLE else rule
-    return Finding(place, problem, "the call to return", severity="error", rule=owner, kind=kind)
+    problem += f"; the call before: {calls.previous}" if calls.previous else ""
+    known = dict(rule=rule, kind=kind, crash=True, cause=cause)
+    sentence = CRASH_SENTENCES.get(calls.current, "status")
+    return Finding(place, problem, "the call to return", sentence=sentence, **known)
 
 
-def _run(folder: Path, seconds: float) -> int | None:
-    """The exit status of the process, or None if it did not end in time and was killed."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    environment |= {name: str(folder) for name in ("TMPDIR", "TMP", "TEMP")}
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
-    own_group: dict[str, Any] = dict(start_new_session=True) if os.name == "posix" else {}
-    command = [sys.executable, str(CHILD), str(folder)]
-    with (folder / "output").open("wb") as output:
-        streams: dict[str, Any] = dict(stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        process = subprocess.Popen(command, cwd=folder, env=environment, **streams, **own_group)
-        try:
-            return process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            _kill(process)
+def _cause(place: str, problem: str) -> str:
+    """What a crash has in common with that of the other kind of FMU: the function and what happened."""
+    function = re.search(r"\bfmi2\w+", place)
+    return f"{function[0] if function else place}: {problem}"
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and everything it started."""
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(OSError):
+def _run(folder: Path, limits: Limits, processes: RuleProcesses) -> Ending:
+    """Run the process until it ends, a call takes too long, or the rule's budget is far exceeded."""
+    (folder / "work").mkdir()
+    process = processes.start(folder)
+    try:
+        return _watch(process, folder / "trace", limits)
+    finally:
         process.kill()
-    process.wait()
+
+
+def _watch(process: RuleProcess, trace: Path, limits: Limits) -> Ending:
+    end = time.monotonic() + BUDGET_FACTOR * limits.rule_seconds + limits.call_seconds
+    while True:
+        status = process.wait(POLL)
+        if status is not None:
+            return Ending(status)
+        calls = LastCalls.read(trace)
+        if calls.busy and calls.seconds > limits.call_seconds:
+            return Ending(None, "call")
+        if time.monotonic() > end:
+            return Ending(None, "budget")
+        if _resident(process.pid) > RESIDENT_LIMIT:
+            return Ending(None, "memory")
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process uses; 0 where this is not known."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _events(folder: Path) -> list[dict[str, Any]]:
@@ -141,13 +212,6 @@ def _events(folder: Path) -> list[dict[str, Any]]:
             with contextlib.suppress(ValueError):
                 events.append(json.loads(line))
     return [e for e in events if isinstance(e, dict)]
-
-
-def _trace(folder: Path) -> str:
-    try:
-        return (folder / "trace").read_bytes().rstrip(b"\0").decode(errors="replace")
-    except OSError:
-        return ""
 
 
 def _last_output(folder: Path) -> str:

@@ -7,16 +7,19 @@ import itertools
 import math
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from .archive import Archive
-from .description import Description, ScalarVariable, integer, truth
-from .dynamic.model import ModelVariable, UnknownDependencies, Value
+from .description import Description, ScalarVariable, finite, integer, truth
+from .dynamic.model import ModelVariable, Value
 
 REFERENCE_BYTES = 20_000_000  # largest CSV file that is read
 REFERENCE_ROWS = 2000
+RESOLUTION = 1e-3  # of a step
+MOST_STEPS, FEW_STEPS = 1e9, 1000  # of the default experiment
+BOOLEANS = ("true", "false", "1", "0")
 
 
 def host_platform() -> str | None:
@@ -38,15 +41,16 @@ def library(archive: Archive, identifier: str) -> Path | None:
 
 
 def model_data(d: Description, archive: Archive) -> dict[str, Any]:
-    """The fields of dynamic.model.Model as JSON. Invalid elements are omitted; the static rules report them."""
-    variables = [v for v in (_variable(v) for v in d.variables) if v is not None]
+    """The fields of dynamic.model.Model as plain data, and `unusable`. Invalid elements are omitted; the static rules
+    report them."""
+    surplus = _surplus_aliases(d)
+    variables = [v for v in (_variable(d, v) for v in d.variables if v.index not in surplus) if v is not None]
     valid = {v.index for v in variables}
 
-    def unknowns(element: str) -> list[dict[str, Any]]:
+    def unknowns(element: str) -> list[tuple[Any, ...]]:
         listed = [(u.index, u) for u in d.unknowns(element) if u.index is not None and u.index in valid]
-        return [asdict(UnknownDependencies(index, u.dependencies, u.line)) for index, u in listed]
+        return [(index, u.dependencies, u.line, u.kinds) for index, u in listed]
 
-    states = [v.state_index for u in d.unknowns("Derivatives") if (v := d.variable(u.index)) is not None]
     interfaces = {}
     for kind, element in d.interfaces.items():
         file = library(archive, element.get("modelIdentifier") or "")
@@ -55,16 +59,40 @@ def model_data(d: Description, archive: Archive) -> dict[str, Any]:
     return dict(
         guid=d.attribute("guid") or "",
         interfaces=interfaces,
-        variables=[asdict(v) for v in variables],
+        variables=[tuple(getattr(v, f.name) for f in fields(v)) for v in variables],
         outputs=unknowns("Outputs"),
         derivatives=unknowns("Derivatives"),
         initial_unknowns=unknowns("InitialUnknowns"),
-        states=[i for i in states if i is not None],
-        indicators=integer(d.attribute("numberOfEventIndicators")) or 0,
+        states=_states(d),
+        indicators=d.event_indicators or 0,
+        unusable=_unusable(d),
         categories=[c.get("name") for c in d.all("LogCategories/Category") if c.get("name")],
         **_experiment(d),
         reference=_reference(archive, variables),
+        resources="resources" in archive.folders,
     )
+
+
+def _states(d: Description) -> list[int]:
+    """Indices of the continuous states in the order of their derivatives."""
+    derivatives = (d.variable(u.index) for u in d.unknowns("Derivatives"))
+    return [v.state_index for v in derivatives if v is not None and v.state_index is not None]
+
+
+def _surplus_aliases(d: Description) -> set[int]:
+    """Indices of variables that can be set although an alias can, which S9 reports: set to different values, they would
+    contradict each other."""
+    settable = ([v for v in alias if v.settable] for alias in d.alias_sets)
+    return {v.index for alias in settable for v in alias[1:]}
+
+
+def _unusable(d: Description) -> dict[str, str]:
+    """Interface types that cannot be run because of what the static rules report, and the reason."""
+    if "ModelExchange" in d.interfaces and d.event_indicators is None:
+        return {"ModelExchange": "see S2, numberOfEventIndicators"}
+    if "ModelExchange" in d.interfaces and len(set(_states(d))) != len(d.unknowns("Derivatives")):
+        return {"ModelExchange": "see S2 and S10, Derivatives"}
+    return {}
 
 
 def _experiment(d: Description) -> dict[str, Any]:
@@ -75,31 +103,48 @@ def _experiment(d: Description) -> dict[str, Any]:
     start, stop = (start, stop) if math.isfinite(start) and math.isfinite(stop) and stop > start else (0.0, 1.0)
     step = given.get("stepSize", (stop - start) / 100)
     step = step if 0 < step <= stop - start else (stop - start) / 100
+    if start + RESOLUTION * step == start or not math.isfinite(stop - start):  # times that a double cannot tell apart
+        start, stop, step = 0.0, 1.0, 0.01
+    if stop - start > MOST_STEPS * step:  # reported by S11
+        stop = start + FEW_STEPS * step
     tolerance = given.get("tolerance")
     tolerance = tolerance if tolerance and 0 < tolerance < 1 else None
-    return dict(start_time=start, stop_time=stop, step_size=step, tolerance=tolerance)
+    declared = step == given.get("stepSize")
+    return dict(start_time=start, stop_time=stop, step_size=step, step_declared=declared, tolerance=tolerance)
 
 
-def _variable(v: ScalarVariable) -> ModelVariable | None:
+def _variable(d: Description, v: ScalarVariable) -> ModelVariable | None:
     if v.reference is None or not 0 <= v.reference < 1 << 32 or not v.type or not v.name:
         return None
     kind = "Integer" if v.type == "Enumeration" else v.type
     start, low, high, nominal = _start(kind, v.start), v.limit("min"), v.limit("max"), v.limit("nominal")
-    attributes = v.causality, v.variability, v.initial
-    return ModelVariable(v.index, v.name, v.reference, kind, *attributes, start, low, high, nominal, v.line)
+    nominal = abs(nominal) if nominal else None
+    if low is not None and high is not None and low > high:
+        low = high = None  # reported by S7
+    set_once = v.own.get("canHandleMultipleSetPerTimeInstant", "").strip() in ("false", "0")
+    return ModelVariable(
+        v.index, v.name, v.reference, kind, v.causality, v.variability, v.initial,
+        start, low, high, nominal, _items(d, v), set_once, v.line,
+    )  # fmt: skip
+
+
+def _items(d: Description, v: ScalarVariable) -> tuple[int, ...]:
+    """The values of an enumeration; none if one of them is no number, which S2 reports."""
+    declared = d.types.get(v.attributes.get("declaredType", "")) if v.type == "Enumeration" else None
+    values = [integer(item.get("value")) for item in declared.findall("Item")] if declared is not None else []
+    valid = tuple(x for x in values if x is not None and abs(x) < 1 << 31)
+    return valid if len(valid) == len(values) else ()
 
 
 def _start(kind: str, text: str | None) -> Value | None:
     if text is None or kind == "String":
         return text
     if kind == "Boolean":
-        return truth(text)
+        return truth(text) if text.strip() in BOOLEANS else None
     if kind == "Integer":
-        return integer(text)
-    try:
-        return float(text)
-    except ValueError:
-        return None
+        value = integer(text)
+        return value if value is not None and abs(value) < 1 << 31 else None
+    return finite(text)
 
 
 def _reference(archive: Archive, variables: Sequence[ModelVariable]) -> dict[str, Any] | None:

@@ -1,30 +1,47 @@
-"""Rules D1-D12: about the running binary of an FMU.
+"""Rules D1-D16, about the running binary of an FMU, and R1-R4, about hosts that break the rules.
 
-Standard library only: this package is loaded into the process that runs the FMU.
+Standard library only, since this package is loaded into the process that runs the FMU; SciPy, which integrates Model
+Exchange FMUs, is imported where it is needed.
 """
 
 from __future__ import annotations
 
-from .calls import call_states
-from .equations import dependencies, directional_derivatives
-from .lifecycle import reset_and_lifecycle
-from .loading import instantiation_and_logging, loads
+from ..findings import Rule
+from .calls import allowed_calls
+from .dependencies import dependencies
+from .derivatives import input_output_derivatives
+from .directional import directional_derivatives
+from .events import exchange_events
+from .experiment import default_experiment
+from .instantiation import instantiation
+from .leaks import leaks
+from .lifecycle import reset_and_instances
+from .loading import loads
 from .results import convergence, reference_result
-from .saving import fmu_state
-from .stepping import do_step
+from .robustness.foreign_states import foreign_states
+from .robustness.impossible_steps import impossible_steps
+from .robustness.invalid_arguments import invalid_arguments
+from .robustness.wrong_states import wrong_states
+from .saving import saved_states
+from .stepping import communication_steps
 from .values import setting_values, start_values
 
-RULES = (
+RULES: tuple[Rule, ...] = (
     loads,
-    instantiation_and_logging,
-    call_states,
+    instantiation,
+    allowed_calls,
     setting_values,
-    do_step,
-    fmu_state,
-    reset_and_lifecycle,
+    communication_steps,
+    saved_states,
+    reset_and_instances,
     start_values,
     dependencies,
     directional_derivatives,
     convergence,
     reference_result,
+    default_experiment,
+    exchange_events,
+    input_output_derivatives,
+    leaks,
 )
+ROBUSTNESS_RULES: tuple[Rule, ...] = (wrong_states, invalid_arguments, impossible_steps, foreign_states)

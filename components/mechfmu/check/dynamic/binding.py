@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
+
+from .trace import Trace
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -13,6 +14,9 @@ MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 DO_STEP_STATUS, PENDING_STATUS, LAST_SUCCESSFUL_TIME, TERMINATED_STATUS = range(4)
 
 Logger = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
+Allocate = CFUNCTYPE(c_void_p, c_size_t, c_size_t)
+Free = CFUNCTYPE(None, c_void_p)
+StepFinished = CFUNCTYPE(None, c_void_p, c_int)
 
 
 class Callbacks(Structure):
@@ -107,14 +111,13 @@ class InterpreterDamaged(Exception):
 
 
 class Library:
-    """The FMU's shared library. `announce` gets a text before and after each call,
-    which shows where a crash happened."""
+    """The FMU's shared library; the trace is told about each call."""
 
-    def __init__(self, path: str, announce: Callable[[str], None]):
-        self._announce = announce
-        announce("while the library was loaded")
+    def __init__(self, path: str, trace: Trace):
+        self._trace = trace
+        trace.begin("loading the library")
         self._handle = ctypes.CDLL(path)  # RTLD_NOW: resolves all symbols
-        announce("after the library was loaded")
+        trace.end()
         self._functions: dict[str, Any] = {}
         for name, arguments in ALL.items():
             try:
@@ -129,12 +132,12 @@ class Library:
 
     def call(self, note: str, name: str, *arguments: Any) -> Any:
         """Call a function and return its result. `note` describes the circumstances."""
-        self._announce(f"in {name}{note}")
+        self._trace.begin(name + note)
         try:
             result = self._functions[name](*arguments)
         except SystemError as error:  # an FMU with Python code has left an exception in this interpreter
             raise InterpreterDamaged(str(error.__cause__ or error)) from error
-        self._announce(f"after {name}{note}")
+        self._trace.end()
         return result
 
 

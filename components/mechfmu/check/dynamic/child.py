@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 ALIAS = "_fmu_checker"  # the package `check` under a name that no FMU uses
+FILE_SIZE = 2_000_000_000  # bytes that an FMU may write into one file
 
 
 def load_package() -> ModuleType:
@@ -29,49 +30,60 @@ def load_package() -> ModuleType:
     return package
 
 
-def limit(memory: int, file_size: int, seconds: float) -> None:
-    """Limit the resources of this process, where the operating system supports it."""
+def limit_resources() -> None:
+    """No core dumps and no endless files, where the operating system supports it. Reserved memory is not limited."""
     try:
         import resource
     except ImportError:
         return
-    hard = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: file_size, resource.RLIMIT_CPU: int(2 * seconds) + 10}
-    if sys.platform == "linux":
-        hard[resource.RLIMIT_AS] = memory
-    for what, value in hard.items():
+    for what, value in {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: FILE_SIZE}.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(what, (value, value))
 
 
+def load_rules() -> None:
+    """Import everything that rules need but SciPy."""
+    if ALIAS not in sys.modules:
+        load_package()
+    for name in ("", ".loading", ".session", ".binding", ".instance"):
+        importlib.import_module(f"{ALIAS}.dynamic{name}")
+
+
 def main(folder: Path) -> None:
     job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-    load_package()
+    load_rules()
     rules = importlib.import_module(f"{ALIAS}.dynamic")
     loading = importlib.import_module(f"{ALIAS}.dynamic.loading")
     sessions = importlib.import_module(f"{ALIAS}.dynamic.session")
     bindings = importlib.import_module(f"{ALIAS}.dynamic.binding")
     instances = importlib.import_module(f"{ALIAS}.dynamic.instance")
-    limit(job["memory"], job["file_size"], job["seconds"])
+    limit_resources()
     session = sessions.Session(job, folder)
-    rule = next((r for r in rules.RULES if r.id == job["rule"]), None)
+    rule = next((r for r in (*rules.RULES, *rules.ROBUSTNESS_RULES) if r.id == job["rule"]), None)
     try:
         for finding in rule.check(session) if rule else loading.nominal_lifecycle(session):
             session.report(finding=(rule.complete(finding, session.kind) if rule else finding).to_dict())
-        session.trace("when the process ended")
         if job["rule"] in ("D1", loading.LIFECYCLE):
             session.free_all()
+            session.trace.begin(loading.END_OF_PROCESS)
             session.report(done=True)
             return  # a normal exit of the process, which must not crash either
         session.report(done=True)
     except (instances.CallFailed, sessions.InstantiationFailed) as error:
-        session.report(stopped=str(error))
+        session.report(stopped=dict(text=str(error), sentence=error.sentence))
+    except instances.ProcessSpent:
+        session.report(spent=True)
+    except instances.NotJudged as reason:
+        session.report(not_judged=str(reason))
+        session.report(done=True)
     except instances.SimulationTerminated:
+        session.report(not_judged="the FMU ended the simulation early")
         session.report(done=True)
     except bindings.InterpreterDamaged as error:
         print(f"the interpreter was left with an exception: {error}", file=sys.stderr, flush=True)
         os._exit(70)  # reported like a crash
     except OSError as error:  # the library cannot be loaded, which is a finding of D1
-        session.report(stopped=str(error))
+        session.report(stopped=dict(text=str(error), sentence="status"))
     except Exception:
         session.report(bug=traceback.format_exc())
     os._exit(0)

@@ -8,6 +8,7 @@ from ..findings import Finding, Plot
 from .compare import first_difference, floats
 from .instance import CallFailed, Excitation
 from .model import ModelVariable, Value
+from .runs import run_steps
 from .session import Session
 
 
@@ -19,7 +20,7 @@ def accepted_excitation(s: Session, amplitude: float = 0.05) -> Excitation | Non
     instance = s.new_instance()
     try:
         instance.enter_run_state()
-        instance.run(s.steps(3), (), excitation)
+        run_steps(instance, s.steps(3), (), excitation)
     except CallFailed:
         return None
     finally:

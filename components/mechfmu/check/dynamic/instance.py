@@ -1,15 +1,19 @@
-"""One instance of the FMU, with the calls of an importer that follows the standard."""
+"""One instance of the FMU, with the calls of an importer that follows the standard.
+
+`call` makes any call. All other methods make only calls that the tables of sections 3.2.3 and 4.2.4 allow, with their
+conditions; a rule that asks for another one is a mistake of the checker (IllegalCall), not a finding.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import binding
-from .binding import STATUS, WARNING
-from .integration import integrate
+from .binding import DISCARD, DO_STEP_STATUS, FATAL, PENDING, STATUS, TERMINATED_STATUS, WARNING
 from .model import ModelVariable, Value
 
 if TYPE_CHECKING:
@@ -26,10 +30,12 @@ STATES_OF = {
     "ModelExchange": (INSTANTIATED, INITIALIZATION, EVENT_MODE, CONTINUOUS_TIME, TERMINATED),
 }
 RUNNING = {"CoSimulation": STEP_COMPLETE, "ModelExchange": CONTINUOUS_TIME}
+CALLS_SENTENCE = {"CoSimulation": "cs-calls", "ModelExchange": "me-calls"}
 TYPES = ("Real", "Integer", "Boolean", "String")
-MAX_EVENT_ITERATIONS = 100
+MAX_EVENT_ITERATIONS = 10_000
+POLL_SECONDS = 1e-3  # between two questions whether an asynchronous step has ended
 
-Excitation = Callable[[float], dict[ModelVariable, float]]  # time -> values of inputs
+Excitation = Callable[[float], dict[ModelVariable, Value]]  # time -> values of inputs
 
 
 def status_name(status: int) -> str:
@@ -39,42 +45,72 @@ def status_name(status: int) -> str:
 class CallFailed(Exception):
     """A legal call that did not succeed."""
 
-    def __init__(self, function: str, status: int, state: str, message: str):
-        super().__init__(f"{function} returned {status_name(status)}{f' ({message})' if message else ''}")
+    def __init__(self, function: str, status: int, kind: str, state: str, message: str):
+        super().__init__(f"{function} returned {status_name(status)} ({state}{f': {message}' if message else ''})")
         self.function, self.status, self.state = function, status, state
+        self.sentence = CALLS_SENTENCE[kind]
 
 
 class SimulationTerminated(Exception):
     """The FMU has requested the end of the simulation."""
 
 
+class EndlessEventIteration(Exception):
+    """fmi2NewDiscreteStates always asks to be called again."""
+
+
+class NotJudged(Exception):
+    """The checker cannot decide something; the text gives the reason."""
+
+
+class ProcessSpent(Exception):
+    """After fmi2Fatal no function of the FMU may be called any more; the rule goes on in a new process."""
+
+
+class IllegalCall(Exception):
+    """A rule asked for a call that the standard does not allow: a mistake of the checker."""
+
+
 class FmuInstance:
-    """An instance. `call` makes any call; the other methods make legal calls and raise CallFailed if these fail."""
+    """An instance."""
 
     def __init__(self, session: Session, component: int, kind: str, callbacks: binding.Callbacks):
         self.session, self.component, self.kind = session, component, kind
         self.model = session.model
+        self.library = session.library
         self.state = INSTANTIATED
         self.t = self.model.start_time
         self.tolerance = self.model.tolerance
+        self.stop_time: float | None = None  # given to fmi2SetupExperiment
         self.next_event: float | None = None
+        self.must_step = False  # Co-Simulation: values were set, so the next call is a step, not a read
+        self.observe_event: Callable[[binding.EventInfo], None] | None = None  # after each fmi2NewDiscreteStates
+        self.rollback = False  # an earlier FMU state may be set again (noSetFMUStatePriorToCurrentPoint is false)
         self.callbacks = callbacks
+        self.last_status = 0  # of the last call
+        self._pointer = c_void_p(component)
 
     def call(self, name: str, *arguments: Any, note: str = "") -> int:
-        """Call any function and return its status."""
-        return self.session.library.call(note or f" ({self.state})", name, c_void_p(self.component), *arguments)
+        """Call any function and return its status. After fmi2Fatal no further call is allowed in this process."""
+        if self.session.fatal:
+            raise ProcessSpent
+        status: int = self.library.call(note or f" ({self.state})", name, self._pointer, *arguments)
+        self.session.fatal = status == FATAL
+        self.last_status = status
+        return status
 
     def call_checked(self, name: str, *arguments: Any) -> None:
         """Call a function that must succeed."""
         status = self.call(name, *arguments)
         if status not in (0, WARNING):
-            raise CallFailed(name, status, self.state, self.session.last_message())
+            raise CallFailed(name, status, self.kind, self.state, self.session.last_message())
 
     # --- states -------------------------------------------------------------------------------------------------------
 
     def setup_experiment(self) -> None:
         with_tolerance, tolerance = int(self.tolerance is not None), self.tolerance or 0.0
-        self.call_checked("fmi2SetupExperiment", with_tolerance, tolerance, self.model.start_time, 0, 0.0)
+        stop = (int(self.stop_time is not None), self.stop_time or 0.0)
+        self.call_checked("fmi2SetupExperiment", with_tolerance, tolerance, self.model.start_time, *stop)
 
     def enter_initialization(self) -> None:
         self.call_checked("fmi2EnterInitializationMode")
@@ -105,15 +141,43 @@ class FmuInstance:
 
     def reset(self) -> None:
         self.call_checked("fmi2Reset")
-        self.state, self.t = INSTANTIATED, self.model.start_time
+        self.state, self.t, self.next_event, self.must_step = INSTANTIATED, self.model.start_time, None, False
 
     def free(self) -> None:
-        self.session.library.call(f" ({self.state})", "fmi2FreeInstance", c_void_p(self.component))
+        if not self.session.fatal:
+            self.library.call(f" ({self.state})", "fmi2FreeInstance", self._pointer)
         self.session.remove(self)
 
     # --- values -------------------------------------------------------------------------------------------------------
 
+    def readable(self) -> list[ModelVariable]:
+        """The variables that may be read in the present state, without constants."""
+        if self.state == INSTANTIATED or self.must_step:
+            return []
+        if self.state == INITIALIZATION:
+            return [v for v in self.model.initial_readable if v.variability != "constant"]
+        return self.model.everything
+
+    def settable(self, v: ModelVariable) -> bool:
+        """Whether the variable may be set in the present state (conditions 1, 3, 4, 5, 6 of the tables)."""
+        tunable = v.causality == "parameter" and v.variability == "tunable"
+        if v.variability == "constant" or v.causality == "independent":
+            return False
+        if self.state == INSTANTIATED:
+            return v.initial in ("exact", "approx")
+        if self.state == INITIALIZATION:
+            return v.initial == "exact" or v.causality == "input"
+        if self.state == CONTINUOUS_TIME:
+            return v.causality == "input" and v.variability == "continuous" and v.type == "Real"
+        return self.state in (STEP_COMPLETE, EVENT_MODE) and (v.causality == "input" or tunable)
+
     def get(self, variables: Sequence[ModelVariable]) -> list[Value]:
+        if self.must_step:
+            raise IllegalCall("reading after setting, without a step in between")
+        if self.state == INSTANTIATED:
+            raise IllegalCall("reading before initialization")
+        if self.state == INITIALIZATION and not set(variables) <= set(self.model.initial_readable):
+            raise IllegalCall("reading a variable that is not in InitialUnknowns in initialization mode")
         found: dict[int, Value] = {}
         for kind in TYPES:
             group = [v for v in variables if v.type == kind]
@@ -129,37 +193,93 @@ class FmuInstance:
         return [float(v) for v in self.get(variables)]
 
     def set(self, values: dict[ModelVariable, Value]) -> None:
+        for v in values:
+            if not self.settable(v):
+                raise IllegalCall(f"setting {v.name} in the state {self.state}")
         for kind in TYPES:
             group = [(v, value) for v, value in values.items() if v.type == kind]
             if group:
                 references = binding.references([v.reference for v, _ in group])
                 self.call_checked(f"fmi2Set{kind}", references, len(group), array(kind, [x for _, x in group]))
+        self.must_step = self.must_step or (bool(values) and self.state == STEP_COMPLETE)
 
     # --- Co-Simulation ------------------------------------------------------------------------------------------------
 
+    def try_step(self, h: float) -> int:
+        """Make a step, wait for its end if it is asynchronous, and return its status."""
+        status = self.call("fmi2DoStep", self.t, h, int(not self.rollback))
+        if status == PENDING:
+            status = self.wait()
+        self.must_step = False
+        return status
+
+    def wait(self) -> int:
+        """The status of an asynchronous step when it has ended."""
+        end = time.monotonic() + self.session.call_seconds
+        value = c_int(PENDING)
+        while value.value == PENDING:
+            self.call_checked("fmi2GetStatus", DO_STEP_STATUS, byref(value))
+            if time.monotonic() > end:
+                message = f"fmi2GetStatus says fmi2Pending for {self.session.call_seconds:g} s"
+                raise CallFailed("fmi2DoStep", PENDING, self.kind, self.state, message)
+            time.sleep(POLL_SECONDS)
+        return value.value
+
     def step(self, h: float) -> None:
-        self.call_checked("fmi2DoStep", self.t, h, 1)
+        """A step that must succeed, unless the FMU asks to end the simulation."""
+        status = self.try_step(h)
+        if status == DISCARD and self.wants_to_end():
+            raise SimulationTerminated
+        if status not in (0, WARNING):
+            raise CallFailed("fmi2DoStep", status, self.kind, self.state, self.session.last_message())
         self.t += h
+
+    def wants_to_end(self) -> bool:
+        """After fmi2Discard: whether the FMU asks to end the simulation."""
+        ended = c_int(0)
+        status = self.call("fmi2GetBooleanStatus", TERMINATED_STATUS, byref(ended))
+        return status <= WARNING and bool(ended.value)
 
     # --- Model Exchange -----------------------------------------------------------------------------------------------
 
+    def new_discrete_states(self) -> binding.EventInfo:
+        info = binding.EventInfo()
+        self.call_checked("fmi2NewDiscreteStates", byref(info))
+        if self.observe_event is not None:
+            self.observe_event(info)
+        if info.terminateSimulation:
+            raise SimulationTerminated
+        return info
+
     def iterate_events(self) -> None:
         """Iterate in event mode until the discrete states are final, then enter continuous-time mode."""
-        info = binding.EventInfo()
         for _ in range(MAX_EVENT_ITERATIONS):
-            self.call_checked("fmi2NewDiscreteStates", byref(info))
-            if info.terminateSimulation:
-                raise SimulationTerminated
+            info = self.new_discrete_states()
             if not info.newDiscreteStatesNeeded:
                 break
+        else:
+            raise EndlessEventIteration
         self.next_event = info.nextEventTime if info.nextEventTimeDefined else None
         self.call_checked("fmi2EnterContinuousTimeMode")
         self.state = CONTINUOUS_TIME
 
-    def event(self) -> None:
+    def enter_event_mode(self) -> None:
         self.call_checked("fmi2EnterEventMode")
         self.state = EVENT_MODE
+
+    def event(self) -> None:
+        self.enter_event_mode()
         self.iterate_events()
+
+    def completed_step(self) -> bool:
+        """Report an accepted step, where the FMU needs it. Returns whether it asks for event mode."""
+        if self.model.flag("ModelExchange", "completedIntegratorStepNotNeeded"):
+            return False
+        event, end = c_int(0), c_int(0)
+        self.call_checked("fmi2CompletedIntegratorStep", int(not self.rollback), byref(event), byref(end))
+        if end.value:
+            raise SimulationTerminated
+        return bool(event.value)
 
     def states(self) -> list[float]:
         return self._vector("fmi2GetContinuousStates", len(self.model.states))
@@ -170,41 +290,25 @@ class FmuInstance:
     def indicators(self) -> list[float]:
         return self._vector("fmi2GetEventIndicators", self.model.indicators)
 
+    def nominals(self) -> list[float]:
+        return self._vector("fmi2GetNominalsOfContinuousStates", len(self.model.states))
+
     def _vector(self, name: str, n: int) -> list[float]:
         values = (c_double * n)()
         self.call_checked(name, values, n)
         return list(values)
 
     def set_time_and_states(self, t: float, x: Sequence[float]) -> None:
+        self.set_time(t)
+        if len(x):
+            self.set_states(x)
+
+    def set_time(self, t: float) -> None:
         self.t = t
         self.call_checked("fmi2SetTime", t)
-        if x:
-            self.call_checked("fmi2SetContinuousStates", binding.reals(x), len(x))
 
-    # --- both ---------------------------------------------------------------------------------------------------------
-
-    def advance(self, h: float, substeps: int = 1) -> None:
-        """From t to t + h: one communication step, or `substeps` steps of the checker's own integration."""
-        if self.kind == "CoSimulation":
-            self.step(h)
-        else:
-            integrate(self, self.t + h, substeps)
-
-    def run(
-        self,
-        steps: Iterable[float],
-        variables: Sequence[ModelVariable],
-        excitation: Excitation | None = None,
-        substeps: int = 1,
-    ) -> list[list[Value]]:
-        """The values of the variables before the first step and after each step."""
-        rows = [self.get(variables)]
-        for h in steps:
-            if excitation:
-                self.set(dict(excitation(self.t)))
-            self.advance(h, substeps)
-            rows.append(self.get(variables))
-        return rows
+    def set_states(self, x: Sequence[float]) -> None:
+        self.call_checked("fmi2SetContinuousStates", binding.reals(x), len(x))
 
 
 def empty_array(kind: str, n: int = 1) -> Any:

@@ -1,67 +1,250 @@
-"""Integration of a Model Exchange instance: classical Runge-Kutta with fixed steps, events located by bisection.
-
-It is meant to be simple and repeatable, not fast or suited to stiff models. A second run with half the
-step shows whether it is accurate enough for a comparison.
-"""
+"""Integration of a Model Exchange instance with the solvers of SciPy: adaptive, implicit where the model is stiff,
+events located on the dense output. The same instance in the same state gives the same calls with the same numbers."""
 
 from __future__ import annotations
 
-from ctypes import byref, c_int
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Sequence
+from ctypes import c_double
+from typing import TYPE_CHECKING, Any
+
+from .binding import DISCARD, WARNING
+from .instance import CallFailed, NotJudged
 
 if TYPE_CHECKING:
     from .instance import FmuInstance
 
-BISECTIONS = 30
+BISECTIONS = 50
+EVENT_SAMPLES = 4  # points of a step, its end included, at which event indicators are looked at
+SOLVER_STEPS = 50  # at least so many in an experiment
+INSTANT = 1e-13  # relative length of an interval in which nothing happens: rounding of times
+MAX_RESTARTS = 30  # after evaluations that the FMU discarded
+MAX_EVENTS = 20_000
+METHODS = ("LSODA", "BDF", "Radau")
+EULER = "Euler's method"  # with fixed steps, as a standard of comparison
+DEFAULT_TOLERANCE = 1e-6
+ADVANCE_TOLERANCE = 1e-4  # where a run is only compared with its repetition
+ABSOLUTE_FACTOR = 0.01  # of tolerance and nominal value, as the standard recommends (3.2.2)
 
 
-def integrate(instance: FmuInstance, end: float, substeps: int) -> None:
-    """Integrate from the instance's time to `end`."""
-    needs_completed = not instance.model.flag("ModelExchange", "completedIntegratorStepNotNeeded")
-    h = (end - instance.t) / substeps
-    while instance.t < end - 1e-9 * abs(h):
-        target = min(end, instance.t + h)
-        if target > end - 1e-9 * abs(h):
-            target = end
-        timed = instance.next_event is not None and instance.next_event <= target
-        if timed:
-            target = max(instance.next_event or target, instance.t)
-        t, x, g = instance.t, instance.states(), instance.indicators()
-        rk4(instance, t, x, target - t)
-        crossed = instance.model.indicators > 0 and _changed(g, instance.indicators())
-        if crossed:
-            low, high = 0.0, target - t
-            for _ in range(BISECTIONS):
-                middle = 0.5 * (low + high)
-                rk4(instance, t, x, middle)
-                low, high = (low, middle) if _changed(g, instance.indicators()) else (middle, high)
-            rk4(instance, t, x, high)
-        wants_event = c_int(0)
-        if needs_completed:
-            instance.call_checked("fmi2CompletedIntegratorStep", 1, byref(wants_event), byref(c_int(0)))
-        if timed or crossed or wants_event.value:
-            instance.event()
+def advance(instance: FmuInstance, h: float) -> None:
+    """From t to t + h. The solver starts anew, so that a replay repeats it bit by bit."""
+    ExchangeRun(instance, ADVANCE_TOLERANCE).run([instance.t + h], lambda t: None)
 
 
-def rk4(instance: FmuInstance, t: float, x: list[float], h: float) -> None:
-    """One step of size h from (t, x). Afterwards the instance is at (t + h, x(t + h))."""
-    if h <= 0 or not x:
-        instance.set_time_and_states(t + h, x)
-        return
+class ExchangeRun:
+    """Integrates an instance in continuous-time mode and calls `read` at the given times. `on_event` is called before
+    and after each event."""
 
-    def stage(s: float, k: list[float]) -> list[float]:
-        instance.set_time_and_states(t + s, [xi + s * ki for xi, ki in zip(x, k, strict=True)])
-        return instance.derivatives()
+    def __init__(
+        self,
+        instance: FmuInstance,
+        tolerance: float | None = None,
+        method: str = METHODS[0],
+        on_event: Callable[[str], None] | None = None,
+        out_of_time: Callable[[], bool] = lambda: False,
+    ):
+        import numpy as np
 
-    instance.set_time_and_states(t, x)
-    k1 = instance.derivatives()
-    k2 = stage(0.5 * h, k1)
-    k3 = stage(0.5 * h, k2)
-    k4 = stage(h, k3)
-    end = [xi + h / 6 * (a + 2 * b + 2 * c + d) for xi, a, b, c, d in zip(x, k1, k2, k3, k4, strict=True)]
-    instance.set_time_and_states(t + h, end)
+        self.instance, self.method, self.np = instance, method, np
+        self.rtol = tolerance or instance.tolerance or DEFAULT_TOLERANCE
+        self.on_event = on_event or (lambda when: None)
+        self.out_of_time = out_of_time
+        self.n, self.nz = len(instance.model.states), instance.model.indicators
+        self._x, self._dx, self._z = (c_double * self.n)(), (c_double * self.n)(), (c_double * self.nz)()
+        self._views = [np.ctypeslib.as_array(b) if len(b) else np.zeros(0) for b in (self._x, self._dx, self._z)]
+        self._discarded = False
+        self._failure: CallFailed | None = None
+        self.events = 0
+        self.restarts = 0
+        self.largest_step = (instance.model.stop_time - instance.model.start_time) / SOLVER_STEPS
+
+    def run(self, times: Sequence[float], read: Callable[[float], None]) -> None:
+        """From the present time to the last of the times; `read` is called at each of them. Raises NotJudged if no
+        solver gets there, CallFailed if a call fails, SimulationTerminated if the FMU ends the simulation."""
+        pending = [t for t in times if t >= self.instance.t]
+        end = pending[-1]
+        while pending and pending[0] <= self.instance.t:
+            read(pending.pop(0))
+        while self.instance.t < end:
+            event_time = self.instance.next_event
+            target = end if event_time is None else min(end, max(event_time, self.instance.t))
+            if self._segment(target, pending, read) or (event_time is not None and self.instance.t >= event_time):
+                self._handle_event()
+            while pending and pending[0] <= self.instance.t:
+                read(pending.pop(0))
+
+    def _handle_event(self) -> None:
+        self.events += 1
+        if self.events > MAX_EVENTS:
+            raise NotJudged(f"more than {MAX_EVENTS} events by t = {self.instance.t:g}")
+        self.on_event("before")
+        self.instance.event()
+        self.on_event("after")
+
+    def _segment(self, end: float, pending: list[float], read: Callable[[float], None]) -> bool:
+        """Integrate to `end` or to the first state or step event. Returns whether there is an event to handle."""
+        if end <= self.instance.t:
+            return False
+        x0, t0 = self.np.array(self.instance.states()), self.instance.t
+        if end - t0 <= INSTANT * max(abs(end), self.largest_step):  # too short for a solver
+            self._move(end, x0)
+            return self.instance.completed_step()
+        z = self._indicators()
+        stepper = self._stepper(t0, x0, end)
+        while True:
+            if self.out_of_time():
+                raise NotJudged(f"the time budget was used up at t = {self.instance.t:g}")
+            t_old, t_new, dense = stepper()
+            crossing = self._first_crossing(z, t_old, t_new, dense)
+            stop = t_new if crossing is None else crossing
+            while pending and pending[0] < stop:
+                self._move(pending[0], dense(pending[0]))
+                read(pending.pop(0))
+            self._move(stop, dense(stop))
+            wants_event = self.instance.completed_step()
+            if crossing is not None or wants_event:
+                return True
+            if stop >= end:
+                return False
+            z = self._indicators()
+
+    def _stepper(self, t: float, x: Any, end: float) -> Callable[[], tuple[float, float, Callable[[float], Any]]]:
+        """A function that makes one step of the solver: its begin, its end, and the dense output."""
+        if self.n == 0:
+            return self._stateless_stepper(t, x, end)
+        if self.method == EULER:
+            return self._euler_stepper(t, x, end)
+        from scipy import integrate
+
+        first = None
+        solver: Any = None
+
+        def make(t: float, x: Any) -> Any:
+            nominals = self.np.array(self.instance.nominals())
+            nominals = self.np.where(self.np.isfinite(nominals) & (nominals > 0), nominals, 1.0)  # found by D14
+            atol = ABSOLUTE_FACTOR * self.rtol * nominals
+            options = dict(rtol=self.rtol, atol=atol, max_step=min(self.largest_step, end - t))
+            return getattr(integrate, self.method)(self._rates, t, x, end, first_step=first, **options)
+
+        def step() -> tuple[float, float, Callable[[float], Any]]:
+            nonlocal solver, first
+            while True:
+                t_old, x_old = (t, x) if solver is None else (solver.t, solver.y.copy())
+                with warnings.catch_warnings(), self.np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    solver = solver or make(t_old, x_old)
+                    tried = min(self.largest_step, end - t_old)
+                    self._try_step(solver)
+                if self._failure is not None:
+                    raise self._failure
+                if self._discarded or solver.status == "failed" or not self.np.all(self.np.isfinite(solver.y)):
+                    self._give_up_if_hopeless()
+                    first = tried / 10**self.restarts if self.restarts < 12 else tried * 1e-12
+                    solver = make(t_old, x_old)
+                    continue
+                return t_old, solver.t, solver.dense_output()
+
+        return step
+
+    @staticmethod
+    def _try_step(solver: Any) -> None:
+        """One step. With values that are not finite, some solvers raise an exception instead of failing."""
+        try:
+            solver.step()
+        except ValueError:
+            solver.status = "failed"
+
+    def _stateless_stepper(self, t: float, x: Any, end: float) -> Any:
+        now = t
+
+        def step() -> tuple[float, float, Callable[[float], Any]]:
+            nonlocal now
+            before, now = now, min(end, now + self.largest_step)
+            return before, now, lambda s: x
+
+        return step
+
+    def _euler_stepper(self, t: float, x: Any, end: float) -> Any:
+        """Explicit steps of the largest size: how coarse a simple solver is."""
+        now = t
+
+        def step() -> tuple[float, float, Callable[[float], Any]]:
+            nonlocal now, x
+            before, y, dx = now, x, self._rates(now, x)
+            if self._failure is not None or self._discarded or not self.np.all(self.np.isfinite(dx)):
+                raise SolverFailed(f"{EULER} fails at t = {now:g}")
+            now = min(end, now + self.largest_step)
+            x = y + (now - before) * dx
+            return before, now, lambda s: y + (s - before) * dx
+
+        return step
+
+    def _give_up_if_hopeless(self) -> None:
+        """After a failed step: try again with a shorter one, unless this has happened too often."""
+        self.restarts += 1
+        discarded, self._discarded = self._discarded, False
+        if self.restarts > MAX_RESTARTS or (not discarded and self.restarts > 3):
+            reason = "the FMU discards its evaluations" if discarded else f"{self.method} fails"
+            raise SolverFailed(f"{reason} at t = {self.instance.t:g}")
+
+    def _rates(self, t: float, x: Any) -> Any:
+        """The derivatives. A failure is noted, not raised: an exception must not pass through the solver's C code."""
+        views, call = self._views, self.instance.call
+        if self._failure is None and not self._discarded:
+            views[0][:] = x
+            self.instance.t = t
+            calls = (
+                ("fmi2SetTime", (t,)),
+                ("fmi2SetContinuousStates", (self._x, self.n)),
+                ("fmi2GetDerivatives", (self._dx, self.n)),
+            )
+            for name, arguments in calls:
+                status = call(name, *arguments)
+                if status == DISCARD:
+                    self._discarded = True
+                elif status > WARNING:
+                    state, message = self.instance.state, self.instance.session.last_message()
+                    self._failure = CallFailed(name, status, self.instance.kind, state, message)
+        return views[1].copy()
+
+    def _move(self, t: float, x: Any) -> None:
+        self.instance.set_time_and_states(float(t), [float(xi) for xi in x])
+
+    def _indicators(self) -> Any:
+        if self.nz:
+            self.instance.call_checked("fmi2GetEventIndicators", self._z, self.nz)
+        return self._views[2].copy()
+
+    def _first_crossing(self, z: Any, t_old: float, t_new: float, dense: Callable[[float], Any]) -> float | None:
+        """The time right after the first change of an event indicator's domain in this step, or None."""
+        if self.nz == 0:
+            return None
+        positive, low = z > 0, t_old
+        for i in range(1, EVENT_SAMPLES + 1):
+            high = t_new if i == EVENT_SAMPLES else t_old + (t_new - t_old) * i / EVENT_SAMPLES
+            self._move(high, dense(high))
+            if self.np.any((self._indicators() > 0) != positive):
+                break
+            low = high
+        else:
+            return None
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            self._move(middle, dense(middle))
+            if self.np.any((self._indicators() > 0) != positive):
+                high = middle
+            else:
+                low = middle
+        return high
 
 
-def _changed(before: list[float], after: list[float]) -> bool:
-    """Whether an event indicator has changed its domain, z > 0 or z <= 0."""
-    return any((a > 0) != (b > 0) for a, b in zip(before, after, strict=True))
+class SolverFailed(NotJudged):
+    """A solver of the checker does not get through the experiment."""
+
+
+def grid(start: float, stop: float, points: int) -> list[float]:
+    """So many equal intervals of an experiment."""
+    return [start + (stop - start) * i / points for i in range(points)] + [stop]

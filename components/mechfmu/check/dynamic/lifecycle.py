@@ -1,159 +1,249 @@
-"""D7: many instances, one after another and at the same time."""
+"""D7: reset, and several instances in one process."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
-import itertools
+import os
+import pickle
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from ..findings import Finding, Plot, rule
-from .experiments import accepted_excitation, compare_runs
-from .instance import CallFailed, FmuInstance
+from ..findings import Finding, rule
+from .binding import ERROR
+from .instance import EVENT_MODE, RUNNING, STATES_OF, STEP_COMPLETE, TERMINATED, CallFailed, FmuInstance
+from .model import ModelVariable
 from .session import Session
+from .snapshots import Comparison, Part, Reader, ValueSnapshot, varying
+from .stirring import PLAIN, RepeatableRun, assign, repeatable_run, run_parts, set_slopes, with_slopes
 
-CYCLES = 1000  # instantiate/free cycles of the leak test
-MIN_CYCLES = 100  # with fewer, a leak cannot be told from noise
-CYCLES_PER_SAMPLE = 50  # memory is measured this often
-HEAP_LEAK = 16.0  # bytes per cycle on the C heap: less than the smallest allocation
-PROCESS_LEAK = 2000.0  # bytes per cycle of the whole process, where the heap cannot be measured: above the noise
-MIN_RISING = 0.6  # fraction of the samples that must be larger than the one before
+RESET_SHARE = 0.5  # of the time budget
+SHORT = 8  # steps of a run that is compared from a state before the run
+SECONDS_SHARE = 0.04  # of the time budget, for one run
+ERROR_STEPS = 3  # after so many steps the stop time is exceeded, to see an error
 
 
-@rule("D7", "reset, several instances, leaks", "2.1.5, 2.1.6")
-def reset_and_lifecycle(s: Session) -> Iterator[Finding]:
-    """After fmi2Reset an instance behaves like a new one; two instances do not affect each other;
-    1,000 instantiate/free cycles do not leak memory."""
-    excitation, variables, steps = accepted_excitation(s), s.model.everything, s.steps(8)
-    single = s.new_instance().enter_run_state()
-    expected = single.run(steps, variables, excitation)
-    single.free()
-    if s.attempt("reset"):
-        instance = s.new_instance()
-        _disturb(s, instance)
-        instance.reset()
-        found = instance.enter_run_state().run(steps, variables, excitation)
-        problem, labels = "after fmi2Reset it differs from a new instance", ("new instance", "after fmi2Reset")
-        yield from compare_runs(s, variables, expected, found, problem, labels)
+class Lives:
+    """The runs of one session that are compared: a plain one, and a stirred one that must leave no trace."""
+
+    def __init__(self, s: Session):
+        self.s = s
+        self.reader = Reader(s.model.variables)
+        self.ignored: set[ModelVariable] = set()
+        elsewhere = self._in_other_processes()
+        self.plain = repeatable_run(s, PLAIN, SECONDS_SHARE) if elsewhere is None else elsewhere[0]
+        self.expected = self.life(self.plain)
+        if elsewhere is not None:
+            self.ignored = self._unequal(elsewhere[1])
+        self.stirred = with_slopes(s, repeatable_run(s, seconds_share=SECONDS_SHARE))
+        if self.ignored:
+            names = ", ".join(sorted(v.name for v in self.ignored)[:3])
+            s.not_judged(f"{len(self.ignored)} variables differ between two processes ({names}): not compared")
+
+    def life(self, plan: RepeatableRun) -> list[ValueSnapshot]:
+        """A run of a new instance."""
+        instance = self.s.new_instance()
+        rows = self.run(plan, instance)
         instance.free()
-    if not s.model.flag(s.kind, "canBeInstantiatedOnlyOncePerProcess") and s.attempt("two instances"):
-        instance, other = s.new_instance(), s.new_instance()
-        _disturb(s, other)
-        instance.enter_run_state()
-        rows = [instance.get(variables)]
-        for h in steps:
-            if excitation:
-                instance.set(dict(excitation(instance.t)))
-            instance.advance(h)
-            with contextlib.suppress(CallFailed):  # the other instance was disturbed and may fail
-                other.advance(h)
-            rows.append(instance.get(variables))
-        problem, labels = "with a second instance in the process it differs", ("alone", "with a second instance")
-        yield from compare_runs(s, variables, expected, rows, problem, labels)
-        instance.free()
-        other.free()
-    if s.attempt("instantiate/free cycles"):
-        yield from _leaks(s)
+        return rows
+
+    def run(self, plan: RepeatableRun, instance: FmuInstance) -> list[ValueSnapshot]:
+        plan.prepared(instance)
+        return [self.reader.read(instance), *plan.run(instance, self.reader)]
+
+    def compared(self, problem: str, sentence: str, found: Sequence[ValueSnapshot]) -> Iterator[Finding]:
+        """Findings where a run differs from that of the first instance of a process."""
+        labels = ("new instance", "here")
+        yield from Comparison(problem, sentence, labels, ignored=self.ignored).findings(self.expected, found)
+
+    def _in_other_processes(self) -> tuple[RepeatableRun, list[tuple[Part, ...]]] | None:
+        """The plain run, and its values if it is the first one of a process: what differs from process to process does
+        not depend on the FMU alone (a clock, for example). None where processes cannot be copied."""
+        if sys.platform != "linux":
+            return None
+        self.s.library.has("fmi2Instantiate")  # loads the library
+        found = _in_copy(lambda: _plain_data(repeatable_run(self.s, PLAIN, SECONDS_SHARE)))
+        if found is None:
+            return None
+        plan = RepeatableRun(found[0], reads=found[1])
+        parts: list[tuple[Part, ...]] | None = _in_copy(lambda: [row.parts for row in self.life(plan)])
+        return None if parts is None else (plan, parts)
+
+    def _unequal(self, parts: Sequence[tuple[Part, ...]]) -> set[ModelVariable]:
+        others = [ValueSnapshot(row.reader, row.t, p) for row, p in zip(self.expected, parts, strict=False)]
+        return varying(self.expected, others)
 
 
-def _disturb(s: Session, instance: FmuInstance) -> None:
-    """Make an instance different from a new one: another parameter value, other inputs, some steps."""
-    for v in s.model.of("parameter", types=("Real",)):
-        value = float(v.start or 0.0) + 0.01 * v.scale
-        if v.inside(value) and isinstance(v.start, float):
-            try:
-                instance.set({v: value})
-            except CallFailed:
-                instance.reset()
-                continue
-            break
+def _plain_data(plan: RepeatableRun) -> tuple[tuple[float, ...], frozenset[int]]:
+    return plan.steps, plan.reads
+
+
+def _in_copy(function: Callable[[], Any]) -> Any:
+    """The result of a function in a copy of this process, or None if it fails there."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            result = function()
+            with os.fdopen(writing, "wb") as stream:
+                pickle.dump(result, stream)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        data = stream.read()
+    os.waitpid(child, 0)
     try:
-        instance.enter_run_state()
-        instance.run(s.steps(5), (), s.excitation(0.2))
-    except CallFailed:
-        instance.reset()
-
-
-Sample = tuple[int, int | None, int | None]  # cycles, bytes on the heap, bytes of the process
-
-
-def _leaks(s: Session) -> Iterator[Finding]:
-    samples = _measure_cycles(s)
-    cycles = samples[-1][0]
-    if cycles < MIN_CYCLES:
-        problem = f"only {cycles} instantiate/free cycles within the time limit"
-        yield Finding("fmi2Instantiate", problem, f"{CYCLES:,}, to detect a leak", severity="note")
-        return
-    for column, limit, what in ((1, HEAP_LEAK, "allocated by C functions"), (2, PROCESS_LEAK, "of the whole process")):
-        values = [(sample[0], size) for sample in samples if (size := sample[column]) is not None]
-        half = values[len(values) // 2 :]
-        if len(half) < 4:
-            continue
-        (first_cycle, first_size), (last_cycle, last_size) = half[0], half[-1]
-        rising = sum(b[1] > a[1] for a, b in itertools.pairwise(half))
-        per_cycle = (last_size - first_size) / (last_cycle - first_cycle)
-        if per_cycle > limit and rising >= MIN_RISING * (len(half) - 1):
-            plot = Plot("memory [MB]", tuple(float(n) for n, _ in values), {what: tuple(m / 1e6 for _, m in values)})
-            problem = f"each instantiate/free cycle leaks {per_cycle:.0f} bytes ({what}, {cycles} cycles)"
-            yield Finding("fmi2FreeInstance", problem, "no growth", plot=plot)
-            return
-
-
-def _measure_cycles(s: Session) -> list[Sample]:
-    """Run instantiate/free cycles and measure the memory in use."""
-    cycles = 0
-    samples: list[Sample] = []
-    s.free_all()
-    while cycles < CYCLES and not s.time_used(0.6):
-        if cycles % CYCLES_PER_SAMPLE == 0:
-            s.log.clear()
-            gc.collect()
-            samples.append((cycles, _heap_in_use(), _resident()))
-        instance = s.new_instance().enter_run_state()
-        if cycles % 10 == 0:
-            instance.run(s.steps(1), ())
-        instance.free()
-        cycles += 1
-    gc.collect()
-    samples.append((cycles, _heap_in_use(), _resident()))
-    return samples
-
-
-class _Mallinfo2(ctypes.Structure):
-    """`struct mallinfo2` of glibc."""
-
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in [
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        ]
-    ]
-
-
-def _heap_in_use() -> int | None:
-    """Bytes that are allocated and not freed, where the C library has mallinfo2."""
-    try:
-        function = ctypes.CDLL(None).mallinfo2
-    except (AttributeError, OSError, TypeError):
+        return pickle.loads(data)
+    except (EOFError, pickle.UnpicklingError):
         return None
-    function.restype = _Mallinfo2
-    info = function()
-    return int(info.uordblks + info.hblkhd)
 
 
-def _resident() -> int | None:
-    """Resident memory of this process in bytes, on Linux."""
-    file = Path("/proc/self/statm")
-    return int(file.read_text().split()[1]) * 4096 if sys.platform == "linux" else None
+@rule("D7", "reset and several instances", "2.1.5, 2.1.6")
+def reset_and_instances(s: Session) -> Iterator[Finding]:
+    """After fmi2Reset from any state, an instance behaves like a new one, whatever was set or happened before. A second
+    instance with other parameters, one that was freed, reset, terminated or that failed does not affect another one."""
+    lives = Lives(s)
+    parts = {"reset": partial(_resets, lives)}
+
+    def judged(error: CallFailed) -> bool:  # that fmi2Reset succeeds is checked by D3, except after an error
+        return error.function != "fmi2Reset"
+
+    if not s.once_per_process:
+        parts["two instances at a time"] = partial(_interleaved, lives)
+        parts["a later instance"] = partial(_later, lives)
+    if s.kind == "CoSimulation":
+        parts["reset after an error"] = partial(_reset_after_error, lives)
+    if not s.once_per_process:
+        parts["after a terminated instance"] = partial(_after_terminated, lives)
+    yield from run_parts(s, parts, judged)
+
+
+def _resets(r: Lives) -> Iterator[Finding]:
+    """One instance is stirred, reset and compared with a new one, from each state; after a difference, a new one."""
+    instance: FmuInstance | None = None
+    for state in (RUNNING[r.s.kind], *(x for x in STATES_OF[r.s.kind] if x != RUNNING[r.s.kind])):
+        if r.s.time_used(RESET_SHARE):
+            r.s.not_judged(f"reset from the state {state}: the time budget was used up")
+            continue
+        if not r.s.attempt(f"reset: {state}"):
+            continue
+        if instance is None:
+            instance = r.s.new_instance()
+        else:
+            instance.reset()
+        long = state in (RUNNING[r.s.kind], TERMINATED)
+        _stir(r, instance, state, len(r.stirred.steps) if long else SHORT)
+        instance.reset()
+        problem = f"after fmi2Reset ({state}) it differs from a new instance"
+        plan = r.plain if long else r.plain.shortened(SHORT)
+        findings = list(r.compared(problem, "reset", r.run(plan, instance)))
+        yield from findings
+        if findings:
+            instance.free()
+            instance = None
+
+
+def _stir(r: Lives, instance: FmuInstance, state: str, steps: int) -> None:
+    """Bring an instance to this state, with everything changed that can be."""
+    path = STATES_OF[r.s.kind]
+    if r.stirred.parameters:
+        assign(instance, r.stirred.parameters)
+    instance.go_to(path[min(path.index(state), 2)])
+    if path.index(state) > 1:
+        instance.enter_run_state()
+        r.stirred.run(instance, None, 0, min(steps, len(r.stirred.steps)))
+    if state == STEP_COMPLETE and r.stirred.excitation:  # the last call before fmi2Reset
+        inputs = dict(r.stirred.excitation(instance.t))
+        assign(instance, inputs)
+        if r.stirred.slopes:
+            set_slopes(instance, inputs)
+    if state == EVENT_MODE:
+        instance.enter_event_mode()
+    elif state == TERMINATED:
+        instance.go_to(TERMINATED)
+
+
+def failed(r: Lives) -> FmuInstance | None:
+    """Co-Simulation: an instance that has returned fmi2Error, since it was to step past its stop time."""
+    instance = r.s.new_instance()
+    h = r.s.model.step_size
+    instance.stop_time = r.s.model.start_time + ERROR_STEPS * h
+    instance.enter_run_state()
+    for _ in range(ERROR_STEPS):
+        instance.step(h)
+    status = instance.try_step(h)
+    if status == ERROR:
+        return instance
+    instance.free()
+    return None
+
+
+def _reset_after_error(r: Lives) -> Iterator[Finding]:
+    instance = failed(r)
+    if instance is None:
+        return
+    instance.stop_time = None
+    try:
+        instance.reset()
+    except CallFailed as error:
+        yield Finding("fmi2Reset", f"{error}, after fmi2Error", "fmi2OK", sentence="reset-after-error")
+        return
+    yield from r.compared(
+        "after fmi2Error and fmi2Reset it differs from a new instance", "reset", r.run(r.plain, instance)
+    )
+    instance.free()
+
+
+def _later(r: Lives) -> Iterator[Finding]:
+    """A new instance after another one was stirred and freed."""
+    r.life(r.stirred)
+    problem = "in a new instance, after another one was freed, it differs from the first instance"
+    yield from r.compared(problem, "new-instance", r.life(r.plain))
+
+
+def _interleaved(r: Lives) -> Iterator[Finding]:
+    """Three instances in turn: a plain one; a stirred one, freed in the middle; and one that is reset in the middle."""
+    alone = r.s.new_instance()
+    stirred_alone = r.run(r.stirred, alone)
+    alone.free()
+    one, two, three = (r.s.new_instance() for _ in range(3))
+    r.stirred.prepared(two)
+    r.plain.prepared(one)
+    r.stirred.prepared(three)
+    rows, other_rows = [r.reader.read(one)], [r.reader.read(two)]
+    middle = min(len(r.plain.steps), len(r.stirred.steps)) // 2
+    for k in range(len(r.plain.steps)):
+        if k < middle:
+            r.stirred.step(two, k)
+            other_rows += [r.reader.read(two)] if k in r.stirred.reads else []
+            r.stirred.step(three, k)
+        elif k == middle:
+            two.free()
+            three.reset()
+            three.enter_run_state()
+        r.plain.step(one, k)
+        rows += [r.reader.read(one)] if k in r.plain.reads else []
+    yield from r.compared("with other instances in the process it differs", "many-instances", rows)
+    problem = "an instance with other parameters differs when there is a second one"
+    comparison = Comparison(problem, "many-instances", ("alone", "with a second one"), ignored=r.ignored)
+    yield from comparison.findings(stirred_alone, other_rows)
+
+
+def _after_terminated(r: Lives) -> Iterator[Finding]:
+    """A new instance beside one that is terminated, and freed in the middle; in Co-Simulation, one that failed too."""
+    other = r.s.new_instance()
+    r.run(r.stirred, other)
+    other.go_to(TERMINATED)
+    broken = failed(r) if r.s.kind == "CoSimulation" else None
+    instance = r.plain.prepared(r.s.new_instance())
+    rows = [r.reader.read(instance)]
+    middle = len(r.plain.steps) // 2
+    rows += r.plain.run(instance, r.reader, 0, middle)
+    other.free()
+    rows += r.plain.run(instance, r.reader, middle)
+    problem = "beside an instance that was terminated it differs" if broken is None else OTHERS_ENDED
+    yield from r.compared(problem, "many-instances" if broken is None else "other-instances", rows)
+
+
+OTHERS_ENDED = "beside an instance that was terminated and one that failed it differs"

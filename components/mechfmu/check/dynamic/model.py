@@ -11,7 +11,7 @@ from ..findings import Finding
 Value = float | int | bool | str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelVariable:
     """A variable. `type` is the type of its C functions: an Enumeration is an Integer."""
 
@@ -26,15 +26,17 @@ class ModelVariable:
     min: float | None
     max: float | None
     nominal: float | None
+    items: tuple[int, ...]  # values of an enumeration
+    set_once: bool  # canHandleMultipleSetPerTimeInstant is false
     line: int
 
     @property
     def where(self) -> str:
         return f'variable "{self.name}"'
 
-    def finding(self, problem: str, expected: str, severity: str = "") -> Finding:
+    def finding(self, problem: str, expected: str, sentence: str = "", **more: Any) -> Finding:
         """A finding about this variable."""
-        return Finding(self.where, problem, expected, line=self.line, severity=severity)
+        return Finding(self.where, problem, expected, sentence=sentence, line=self.line, **more)
 
     @property
     def scale(self) -> float:
@@ -45,6 +47,20 @@ class ModelVariable:
     def inside(self, value: float) -> bool:
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
+    def other_value(self, size: float = 1e-3, value: Value | None = None) -> Value | None:
+        """A legal value near `value` (default: the start value) that differs from it, or None if there is none."""
+        value = self.start if value is None else value
+        if self.type == "String":
+            return f"{value or ''} changed, with letters beyond ASCII (Ä, 力) and a space at the end "
+        if self.type == "Boolean":
+            return not value
+        if self.type == "Real":
+            step = size * max(self.scale, abs(float(value or 0.0)))
+            candidates: tuple[float, ...] = (float(value or 0.0) + step, float(value or 0.0) - step)
+        else:
+            candidates = self.items or (int(value or 0) + 1, int(value or 0) - 1)
+        return next((x for x in candidates if x != value and self.inside(x)), None)
+
 
 @dataclass(frozen=True)
 class UnknownDependencies:
@@ -53,6 +69,7 @@ class UnknownDependencies:
     index: int
     on: tuple[int, ...] | None
     line: int
+    kinds: tuple[str, ...] | None = None  # dependenciesKind
 
 
 @dataclass(frozen=True)
@@ -71,8 +88,10 @@ class Model:
     start_time: float
     stop_time: float
     step_size: float
+    step_declared: bool  # otherwise it is a choice of the checker
     tolerance: float | None
     reference: dict[str, Any] | None  # dict(file, t, signals, inputs)
+    resources: bool  # the FMU has a folder resources
 
     @cached_property
     def by_index(self) -> dict[int, ModelVariable]:
@@ -82,6 +101,11 @@ class Model:
         self, *causalities: str, types: tuple[str, ...] = ("Real", "Integer", "Boolean", "String")
     ) -> list[ModelVariable]:
         return [v for v in self.variables if v.causality in causalities and v.type in types]
+
+    @cached_property
+    def state_positions(self) -> dict[int, int]:
+        """Index of the variable of each continuous state -> its position in the state vector."""
+        return {index: i for i, index in enumerate(self.states) if index in self.by_index}
 
     @cached_property
     def independent(self) -> ModelVariable | None:
@@ -97,7 +121,13 @@ class Model:
     @cached_property
     def everything(self) -> list[ModelVariable]:
         """All variables except constants."""
-        return [v for v in self.variables if v.variability != "constant"][:2000]
+        return [v for v in self.variables if v.variability != "constant"]
+
+    @cached_property
+    def initial_readable(self) -> list[ModelVariable]:
+        """The variables that may be read in initialization mode: outputs and InitialUnknowns."""
+        listed = {d.index for d in self.initial_unknowns}
+        return [v for v in self.variables if v.causality == "output" or v.index in listed]
 
     def flag(self, kind: str, name: str) -> bool:
         return self.interfaces[kind].get(name, "").strip() in ("true", "1")
@@ -105,12 +135,9 @@ class Model:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Model:
         known = {f.name: data[f.name] for f in fields(Model)}
-        known["variables"] = tuple(ModelVariable(**v) for v in data["variables"])
+        known["variables"] = tuple(ModelVariable(*v) for v in data["variables"])
         for name in ("outputs", "derivatives", "initial_unknowns"):
-            known[name] = tuple(
-                UnknownDependencies(d["index"], None if d["on"] is None else tuple(d["on"]), d["line"])
-                for d in data[name]
-            )
+            known[name] = tuple(UnknownDependencies(*d) for d in data[name])
         for name in ("states", "categories"):
             known[name] = tuple(data[name])
         return Model(**known)

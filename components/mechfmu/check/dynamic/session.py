@@ -1,24 +1,25 @@
-"""What a dynamic rule works with: the FMU's library, its model, instances, log
-messages, and the report to the checker."""
+"""What a dynamic rule works with: the FMU's library, its model, instances, log messages, and the report to the
+checker."""
 
 from __future__ import annotations
 
 import ctypes
 import json
+import marshal
 import math
-import mmap
 import os
 import time
+from collections.abc import Callable
 from ctypes import byref, c_char_p, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .binding import CO_SIMULATION, MODEL_EXCHANGE, Callbacks, Library, Logger
-from .instance import Excitation, FmuInstance
-from .model import Model, ModelVariable
+from .instance import Excitation, FmuInstance, ProcessSpent
+from .model import Model, ModelVariable, Value
+from .trace import Trace
 
-TRACE_SIZE = 1024
 ENVIRONMENT = 0x5EED  # componentEnvironment, which every log message must pass back
 TYPE = {"ModelExchange": MODEL_EXCHANGE, "CoSimulation": CO_SIMULATION}
 
@@ -34,27 +35,22 @@ class Message:
     text: str | None
 
 
-class Trace:
-    """A memory-mapped file with the current action of the process, which is still there after a crash."""
+class InstantiationFailed(Exception):
+    """fmi2Instantiate returned NULL."""
 
-    def __init__(self, file: Path):
-        file.write_bytes(bytes(TRACE_SIZE))
-        with file.open("r+b") as stream:
-            self._memory = mmap.mmap(stream.fileno(), TRACE_SIZE)
-
-    def __call__(self, text: str) -> None:
-        data = text.encode(errors="replace")[:TRACE_SIZE]
-        self._memory[:TRACE_SIZE] = data.ljust(TRACE_SIZE, b"\0")
+    sentence = "new-instance"
 
 
 class Session:
     """One rule and one kind of FMU in this process."""
 
     def __init__(self, job: dict[str, Any], folder: Path):
-        self.model = Model.from_dict(job["model"])
+        self.model = Model.from_dict(marshal.loads(Path(job["model"]).read_bytes()))
         self.kind: str = job["kind"]
         self.fmu = Path(job["fmu"])
-        self.seconds: float = job["seconds"]
+        self.work = folder / "work"  # the working directory
+        self.call_seconds: float = job["call_seconds"]
+        self.seconds: float = job["rule_seconds"]
         self.random: int = job["random"]
         self.seed: int = job["seed"]
         self._done = set(job["done"])
@@ -63,8 +59,9 @@ class Session:
         self._events = os.open(folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._instances: list[FmuInstance] = []
         self._libraries: dict[str, Library] = {}
-        self._callbacks: list[Callbacks] = []  # must outlive the instances
+        self._logger = Logger(self.add_message)
         self.log: list[Message] = []
+        self.fatal = False  # a function has returned fmi2Fatal
         self.trace = Trace(folder / "trace")
 
     # --- reporting ----------------------------------------------------------------------------------------------------
@@ -72,16 +69,27 @@ class Session:
     def report(self, **event: Any) -> None:
         os.write(self._events, json.dumps(event).encode() + b"\n")
 
-    def attempt(self, name: str) -> bool:
-        """Whether to run this part of a rule: False if it was begun in an earlier process, which crashed."""
+    def not_judged(self, reason: str) -> None:
+        """Something that the checker could not decide, which is not the FMU's fault."""
+        self.report(not_judged=reason)
+
+    def attempt(self, name: str, legal: bool = True) -> bool:
+        """Whether to run this part of a rule: False if it was begun in an earlier process, which crashed. A crash is
+        only an error if what the part does is legal beyond doubt."""
         if name in self._done:
             return False
-        self.report(attempt=name)
+        self.report(attempt=name, legal=legal)
         return True
 
     def time_used(self, fraction: float) -> bool:
-        """Whether this fraction of the time limit is used up."""
+        """Whether this fraction of the rule's time budget is used up."""
         return time.monotonic() - self._began > fraction * self.seconds
+
+    def limit(self, fraction: float, seconds: float) -> Callable[[], bool]:
+        """A function that says whether this fraction of the time budget is used up, or so much processor time since
+        now: a large model does not keep the user waiting for what a part of the experiment shows as well."""
+        end = time.process_time() + seconds
+        return lambda: time.process_time() > end or self.time_used(fraction)
 
     # --- the FMU ------------------------------------------------------------------------------------------------------
 
@@ -99,35 +107,59 @@ class Session:
     def resources(self) -> str:
         return (self.fmu / "resources").as_uri()
 
-    def callbacks(self) -> Callbacks:
-        def logger(
-            environment: int | None, instance: bytes | None, status: int, category: bytes | None, text: bytes | None
-        ) -> None:
-            decoded = (None if b is None else b.decode(errors="replace") for b in (instance, category, text))
-            name, group, message = decoded
-            self.log.append(Message(environment, name, status, group, message))
+    @property
+    def printed(self) -> int:
+        """Bytes that this process has written to its standard output, which is a file."""
+        return os.fstat(1).st_size
 
+    @property
+    def once_per_process(self) -> bool:
+        return self.model.flag(self.kind, "canBeInstantiatedOnlyOncePerProcess")
+
+    def callbacks(self, step_finished: Any = None, raw: bool = False) -> Callbacks:
+        """The functions of the environment. With `raw`, messages are logged as formats, without their arguments."""
         libc = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
         allocate, free = ctypes.cast(libc.calloc, c_void_p), ctypes.cast(libc.free, c_void_p)
-        callbacks = Callbacks(Logger(logger), allocate, free, None, ENVIRONMENT)
-        self._callbacks.append(callbacks)
-        if self._proxy:  # inserts the values into messages with %s and the like, which ctypes cannot do
+        finished = ctypes.cast(step_finished, c_void_p) if step_finished else None
+        callbacks = Callbacks(self._logger, allocate, free, finished, ENVIRONMENT)
+        callbacks.kept = step_finished
+        if self._proxy and not raw:  # inserts the values into messages with %s and the like, which ctypes cannot do
             ctypes.CDLL(self._proxy).addLoggerProxy(byref(callbacks))
         return callbacks
 
+    def add_message(
+        self, environment: int | None, instance: bytes | None, status: int, category: bytes | None, text: bytes | None
+    ) -> None:
+        """What the logger does."""
+        decoded = (None if b is None else b.decode(errors="replace") for b in (instance, category, text))
+        name, group, message = decoded
+        self.log.append(Message(environment, name, status, group, message))
+
     def instantiate(
-        self, name: str = "checked", guid: str | None = None, logging: bool = True, buffers: list[Any] | None = None
+        self,
+        name: str = "checked",
+        guid: str | None = None,
+        logging: bool = True,
+        buffers: list[Any] | None = None,
+        resources: str | None = None,
+        visible: bool = False,
+        callbacks: Callbacks | None = None,
     ) -> FmuInstance | None:
         """A new instance, or None if fmi2Instantiate returned NULL. `buffers` receives the memory of the name and the
         GUID, which the FMU must have copied."""
+        if self.fatal:
+            raise ProcessSpent
+        if self.once_per_process:
+            self.free_all()
         name_buffer = ctypes.create_string_buffer(name.encode())
         guid_buffer = ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode())
         if buffers is not None:
             buffers.extend((name_buffer, guid_buffer))
-        callbacks = self.callbacks()
+        callbacks = callbacks or self.callbacks()
         name_pointer, guid_pointer = ctypes.cast(name_buffer, c_char_p), ctypes.cast(guid_buffer, c_char_p)
-        texts = (name_pointer, TYPE[self.kind], guid_pointer, self.resources.encode())
-        component = self.library.call("", "fmi2Instantiate", *texts, byref(callbacks), 0, int(logging))
+        location = (self.resources if resources is None else resources).encode()
+        texts = (name_pointer, TYPE[self.kind], guid_pointer, location)
+        component = self.library.call("", "fmi2Instantiate", *texts, byref(callbacks), int(visible), int(logging))
         if not component:
             return None
         instance = FmuInstance(self, component, self.kind, callbacks)
@@ -146,7 +178,6 @@ class Session:
         """Release what an instance needed, after it was freed."""
         if instance in self._instances:
             self._instances.remove(instance)
-        self._callbacks = [i.callbacks for i in self._instances]
 
     def free_all(self) -> None:
         for instance in list(self._instances):
@@ -168,7 +199,7 @@ class Session:
         reals = self.model.of("input", types=("Real",))
         inputs = [v for v in reals if v.variability == "continuous" and isinstance(v.start, float)]
 
-        def values(t: float) -> dict[ModelVariable, float]:
+        def values(t: float) -> dict[ModelVariable, Value]:
             wanted = {
                 v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t)
                 for i, v in enumerate(inputs)
@@ -176,7 +207,3 @@ class Session:
             return {v: x for v, x in wanted.items() if v.inside(x)}
 
         return values if inputs else None
-
-
-class InstantiationFailed(Exception):
-    """fmi2Instantiate returned NULL."""

@@ -7,33 +7,34 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..checker import Report, RuleResult
-from ..findings import SEVERITIES, Finding
+from ..baseline import fingerprint
+from ..findings import CLASSES, Finding
 from ..model_data import host_platform
+from ..results import FindingGroup, NotChecked, Report, RuleResult
+from .texts import headline
 
 
-def to_json(reports: Sequence[Report], version: str) -> str:
-    data = dict(tool="mechfmu check", version=version, platform=host_platform(), fmus=[report_dict(r) for r in reports])
+def to_json(reports: Sequence[Report | NotChecked], version: str) -> str:
+    fmus = [report_dict(r) for r in reports if isinstance(r, Report)]
+    not_checked = [dict(file=str(r.file), reason=r.reason) for r in reports if isinstance(r, NotChecked)]
+    data = dict(tool="mechfmu check", version=version, platform=host_platform(), fmus=fmus, not_checked=not_checked)
     return json.dumps(_plain(data), indent=1, allow_nan=False)
 
 
 def report_dict(report: Report) -> dict[str, Any]:
+    groups = report.groups
     return dict(
         file=str(report.file),
         sha256=report.digest,
         kinds=list(report.kinds),
         static_only=report.static_only or None,
         exit_status=report.exit_status,
-        level=report.options.level,
-        counts={severity: sum(f.severity == severity for f in report.findings) for severity in SEVERITIES},
+        counts={severity: sum(g.severity == severity for g in groups) for severity in CLASSES},
         internal_errors=report.bugs,
         rules=[_rule(report, r) for r in report.results],
-        findings=[_finding(report, r, f) for r in report.results for f in r.findings],
+        findings=[_group(g, accepted=False) for g in groups] + [_group(g, accepted=True) for g in report.accepted],
+        reference=[row for r in report.results for row in r.tables],
     )
-
-
-def outcome(report: Report, result: RuleResult) -> str:
-    return "failed" if report.failed(result) else "not run" if result.skipped else "passed"
 
 
 def _rule(report: Report, result: RuleResult) -> dict[str, Any]:
@@ -42,16 +43,37 @@ def _rule(report: Report, result: RuleResult) -> dict[str, Any]:
         id=rule.id,
         title=rule.title,
         section=rule.section,
-        severity=rule.severity,
-        outcome=outcome(report, result),
+        outcome=report.outcome(result),
         reason=result.skipped or None,
+        not_judged=result.not_judged,
         seconds=round(result.seconds, 3),
         findings=len(result.findings),
     )
 
 
-def _finding(report: Report, result: RuleResult, f: Finding) -> dict[str, Any]:
-    return {**f.to_dict(), "text": f.text, "counts": report.options.counts(f), "section": result.rule.section}
+def _group(group: FindingGroup, accepted: bool) -> dict[str, Any]:
+    """One cause: how often it was found, up to three examples in full, and all places."""
+    quote = group.quote
+    return dict(
+        rule=group.first.rule,
+        severity=group.severity,
+        text=headline(group),
+        count=group.count,
+        kinds=list(group.kinds),
+        crash=any(f.crash for f in group.findings),
+        section=quote.section if quote else None,
+        sentence=quote.text if quote else None,
+        suggestion=group.suggestion or None,
+        accepted=accepted,
+        examples=[_finding(f) for f in group.examples],
+        places=[f.where for f in group.places],
+    )
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    data = f.to_dict()
+    keys = ("where", "line", "problem", "expected", "kind", "plot")
+    return {key: data[key] for key in keys} | {"fingerprint": fingerprint(f)}
 
 
 def _plain(value: Any) -> Any:

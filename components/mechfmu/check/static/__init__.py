@@ -1,11 +1,15 @@
-"""Rules S1-S13: about the file of an FMU, without running it."""
+"""Rules S1-S15: about the file of an FMU, without running it."""
 
 from __future__ import annotations
 
-from .contents import archive_contents, source_files
+from .binaries import binaries
+from .capabilities import capability_flags
+from .contents import archive_contents
 from .document import identity, schema
+from .experiment import default_experiment
 from .names import name_grammar, unique_names
-from .structure import default_experiment, model_structure
+from .sources import source_files
+from .structure import model_structure
 from .units import units_and_types
 from .variables import aliases, initial_table, model_exchange_attributes, start_values
 
@@ -23,4 +27,6 @@ RULES = (
     default_experiment,
     model_exchange_attributes,
     source_files,
+    binaries,
+    capability_flags,
 )

@@ -1,42 +1,38 @@
-"""S10 and S11: ModelStructure and DefaultExperiment."""
+"""S10: ModelStructure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ..description import Description, ScalarVariable, Unknown
 from ..findings import Finding, rule
 from .unpacked import UnpackedFmu
 
 KINDS_OF_DEPENDENCY = ("dependent", "constant", "fixed", "tunable", "discrete")
+ONCE = {"Outputs": "outputs-only", "Derivatives": "derivatives-count", "InitialUnknowns": "initial-once"}
 
 
-@rule("S10", "model structure", "2.2.8")
+@rule("S10", "model structure", "2.2.7, 2.2.8")
 def model_structure(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Outputs lists all outputs; Derivatives are derivatives of Real variables; InitialUnknowns is
-    exactly the required set, ascending; indices are in range; dependencies are ascending knowns;
-    dependenciesKind has one legal kind for each of them."""
+    """Outputs lists all outputs; Derivatives are derivatives of continuous states, each of another one; InitialUnknowns
+    is exactly the required set, ascending; indices are in range; dependencies are ascending knowns; dependenciesKind
+    has one legal kind for each of them."""
     d = fmu.description
     structure = next(iter(d.all("ModelStructure")), None)
     if structure is None:
         return  # found by S2
     for element in ("Outputs", "Derivatives", "InitialUnknowns"):
-        seen: dict[int, int] = {}
+        yield from _indices(d, element)
+        known = _knowns(d, element)
         for u in d.unknowns(element):
-            if u.index is None:
-                continue
-            where = _where(d, element, u)
-            if d.variable(u.index) is None:
-                expected = f"an index from 1 to {len(d.variables)}"
-                yield Finding(where, "there is no such variable", expected, line=u.line)
-            elif u.index in seen:
-                yield Finding(where, f"it is listed twice (line {seen[u.index]})", "each unknown once", line=u.line)
-            seen[u.index] = u.line
-            yield from _dependencies(d, element, u)
+            yield from _dependencies(d, element, u, known)
             yield from _dependency_kinds(d, element, u)
-    yield from _outputs(d, structure.sourceline)
+    yield from _derivative_indices(d)
     yield from _derivatives(d)
-    yield from _initial_unknowns(d, structure.sourceline)
+    if d.valid_indices:  # otherwise it is not known what is listed
+        yield from _outputs(d, structure.sourceline)
+        yield from _initial_unknowns(d, structure.sourceline)
 
 
 def _where(d: Description, element: str, u: Unknown) -> str:
@@ -44,52 +40,83 @@ def _where(d: Description, element: str, u: Unknown) -> str:
     return f'{element}/Unknown {u.index} ("{v.name}")' if v else f"{element}/Unknown {u.index}"
 
 
-def _dependencies(d: Description, element: str, u: Unknown) -> Iterator[Finding]:
-    where = _where(d, element, u)
-    knowns = "variables with initial exact" if element == "InitialUnknowns" else "continuous states"
+def _indices(d: Description, element: str) -> Iterator[Finding]:
+    """Each index is that of a variable, and occurs once."""
+    seen: dict[int, int] = {}
+    for u in d.unknowns(element):
+        if u.index is None:
+            continue
+        if d.variable(u.index) is None:
+            expected = f"an index from 1 to {len(d.variables)}"
+            yield Finding(_where(d, element, u), "there is no such variable", expected, "unknown-index", line=u.line)
+        elif u.index in seen:
+            problem = f"it is listed twice (line {seen[u.index]})"
+            yield Finding(_where(d, element, u), problem, "each unknown once", ONCE[element], line=u.line)
+        seen[u.index] = u.line
+
+
+def _knowns(d: Description, element: str) -> set[int]:
+    """Indices that dependencies may have: the knowns, and variables with the value reference of one. Indices of
+    parameters and constants, which do not change then, are superfluous but harmless."""
+    initial = element == "InitialUnknowns"
+
+    def is_known(v: ScalarVariable) -> bool:
+        if v.causality in ("input", "independent") or v.variability in ("constant", "fixed", "tunable"):
+            return True
+        return v.initial == "exact" if initial else v.index in d.state_indices
+
+    found = {v.index for v in d.variables if is_known(v)}
+    for alias in d.alias_sets:
+        if any(v.index in found for v in alias):
+            found.update(v.index for v in alias)
+    return found
+
+
+def _dependencies(d: Description, element: str, u: Unknown, knowns: set[int]) -> Iterator[Finding]:
+    what = "variables with initial exact" if element == "InitialUnknowns" else "continuous states"
     for i in u.dependencies or ():
+        if i in knowns:
+            continue
         known = d.variable(i)
         if known is None:
-            problem = f"it depends on {i}, but there is no such variable"
-            yield Finding(where, problem, f"indices from 1 to {len(d.variables)}", line=u.line)
-        elif not _is_known(d, element, known):
+            problem, expected = (
+                f"it depends on {i}, but there is no such variable",
+                f"indices from 1 to {len(d.variables)}",
+            )
+            yield Finding(_where(d, element, u), problem, expected, "known-index", line=u.line)
+        elif d.valid_indices:  # no sentence forbids it, but importers do not learn on which knowns the unknown depends
             problem = f'it depends on "{known.name}", which is not a known here'
-            expected = f"inputs, {knowns}, the independent variable"
-            yield Finding(where, problem, expected, severity="warning", line=u.line)
-    if u.dependencies and list(u.dependencies) != sorted(set(u.dependencies)):
-        expected = "each index once, the smallest first"
-        yield Finding(where, "its dependencies are not ascending", expected, severity="warning", line=u.line)
+            expected = f"inputs, {what}, the independent variable"
+            yield Finding(_where(d, element, u), problem, expected, line=u.line)
+    steps = list(pairwise(u.dependencies or ()))
+    if any(a > b for a, b in steps):
+        problem, expected = "its dependencies are not ascending", "the smallest index first"
+        yield Finding(_where(d, element, u), problem, expected, "dependencies-order", line=u.line)
+    elif any(a == b for a, b in steps):
+        yield Finding(_where(d, element, u), "a dependency is listed twice", "each index once", line=u.line)
 
 
 def _dependency_kinds(d: Description, element: str, u: Unknown) -> Iterator[Finding]:
-    where = _where(d, element, u)
     if u.kinds is None:
         return
+    where = _where(d, element, u)
     if u.dependencies is None:
-        yield Finding(where, "it has dependenciesKind but no dependencies", "both or none", line=u.line)
+        problem = "it has dependenciesKind but no dependencies"
+        yield Finding(where, problem, "both or none", "dependency-kinds", line=u.line)
         return
     if len(u.kinds) != len(u.dependencies):
         problem = f"it has {len(u.kinds)} dependenciesKind for {len(u.dependencies)} dependencies"
-        yield Finding(where, problem, "as many of both", line=u.line)
+        yield Finding(where, problem, "as many of both", "dependency-kinds", line=u.line)
         return
     unknown = d.variable(u.index)
-    for i, kind in zip(u.dependencies, u.kinds, strict=True):
-        known = d.variable(i)
-        if kind not in KINDS_OF_DEPENDENCY or known is None or unknown is None:
-            continue  # found by S2 or above
-        if element == "InitialUnknowns" and kind not in ("dependent", "constant"):
+    for kind in sorted(set(u.kinds) & set(KINDS_OF_DEPENDENCY) - {"dependent"}):  # others are found by S2
+        if unknown is not None and unknown.type not in ("Real", ""):
+            problem = f'dependenciesKind {kind}, but "{unknown.name}" is of type {unknown.type}'
+            expected = "dependent: the others are for Real unknowns"
+            yield Finding(where, problem, expected, "kind-real", line=u.line, cause="kind")
+        elif element == "InitialUnknowns" and kind != "constant":
             expected = "dependent or constant among the initial unknowns"
-            yield Finding(where, f"dependenciesKind {kind}", expected, severity="warning", line=u.line)
-        elif kind != "dependent" and (unknown.type != "Real" or known.type != "Real"):
-            other = unknown if unknown.type != "Real" else known
-            problem = f'dependenciesKind {kind}, but "{other.name}" is of type {other.type}'
-            yield Finding(where, problem, "dependent: the others are for Real variables", line=u.line)
-
-
-def _is_known(d: Description, element: str, v: ScalarVariable) -> bool:
-    if v.causality in ("input", "independent"):
-        return True
-    return v.initial == "exact" if element == "InitialUnknowns" else v.index in d.state_indices
+            yield Finding(where, f"dependenciesKind {kind}", expected, "kind-initial", line=u.line)
 
 
 def _outputs(d: Description, line: int) -> Iterator[Finding]:
@@ -97,65 +124,78 @@ def _outputs(d: Description, line: int) -> Iterator[Finding]:
     for v in d.variables:
         if v.causality == "output" and v.index not in listed:
             expected = f"an Unknown with index {v.index} in Outputs (line {line})"
-            yield v.finding("it is an output, but not listed in Outputs", expected)
+            yield v.finding("it is an output, but not listed in Outputs", expected, "outputs-all")
         elif v.causality != "output" and v.index in listed:
             problem = f"it is listed in Outputs, but its causality is {v.causality}"
-            yield Finding(v.where, problem, "outputs only", line=listed[v.index])
+            yield Finding(v.where, problem, "outputs only", "outputs-only", line=listed[v.index])
+
+
+def _derivative_indices(d: Description) -> Iterator[Finding]:
+    """The attribute derivative of any variable is the index of another one."""
+    for v in d.variables:
+        if "derivative" in v.attributes and v.state_index is not None and d.variable(v.state_index) is None:
+            problem = f"it is the derivative of {v.attributes['derivative']}, but there is no such variable"
+            yield v.finding(problem, f"an index from 1 to {len(d.variables)}", "derivative-index")
 
 
 def _derivatives(d: Description) -> Iterator[Finding]:
+    first: dict[int, ScalarVariable] = {}
     for u in d.unknowns("Derivatives"):
         v = d.variable(u.index)
         if v is None:
             continue
         if "derivative" not in v.attributes:
             problem = "it is listed in Derivatives, but has no attribute derivative"
-            yield v.finding(problem, "the index of its state in derivative")
+            yield v.finding(problem, "the index of its state in derivative", "derivative-attribute")
             continue
         state = d.variable(v.state_index)
         if state is None:
-            problem = f"it is the derivative of {v.attributes['derivative']}, but there is no such variable"
-            yield v.finding(problem, f"an index from 1 to {len(d.variables)}")
-        elif state.type != "Real" or state.variability != "continuous":
-            problem = f'it is the derivative of "{state.name}", which is {state.variability} {state.type}'
-            yield v.finding(problem, "a continuous Real as state")
+            continue  # found above
+        same = first.setdefault(state.index, v)
+        if same.index != v.index:
+            problem = f'it is the derivative of "{state.name}", and so is "{same.name}"'
+            yield v.finding(problem, "one derivative of each state", "derivative-attribute")
+        if _exposes_states(d):
+            yield from _state(v, state)
+
+
+def _state(derivative: ScalarVariable, state: ScalarVariable) -> Iterator[Finding]:
+    if state.type != "Real" or state.variability != "continuous":
+        problem = f'it is the derivative of "{state.name}", which is {state.variability} {state.type}'
+        yield derivative.finding(problem, "a continuous Real as state", "state-derivative")
+    elif state.causality not in ("local", "output"):
+        problem = f"it is a continuous state, and its causality is {state.causality}"
+        yield state.finding(problem, "local or output", "state-causality")
+    if derivative.variability != "continuous":
+        problem = f"it is listed in Derivatives, but is {derivative.variability}"
+        yield derivative.finding(problem, "a continuous variable", "state-derivative")
+
+
+def _exposes_states(d: Description) -> bool:
+    """For Co-Simulation, Derivatives are ignored unless the FMU provides directional derivatives."""
+    return "ModelExchange" in d.interfaces or d.flag("CoSimulation", "providesDirectionalDerivative")
 
 
 def _initial_unknowns(d: Description, line: int) -> Iterator[Finding]:
+    """States and derivatives that are ignored may be listed, but need not."""
+    exposed = _exposes_states(d)
     states = {u.index for u in d.unknowns("Derivatives")} | d.state_indices
     listed = {u.index: u.line for u in d.unknowns("InitialUnknowns")}
     for v in d.variables:
-        computed = v.initial in ("approx", "calculated") and (v.causality == "output" or v.index in states)
-        needed = v.causality == "calculatedParameter" or computed
+        computed = v.initial in ("approx", "calculated")
+        allowed = v.causality == "calculatedParameter" or (computed and (v.causality == "output" or v.index in states))
+        needed = allowed and (exposed or v.causality in ("output", "calculatedParameter"))
         if needed and v.index not in listed:
             role = "an output" if v.causality == "output" else "a state or derivative"
             what = "a calculated parameter" if v.causality == "calculatedParameter" else f"{role}, initial {v.initial}"
             expected = f"an Unknown with index {v.index} there (line {line})"
-            yield v.finding(f"it is {what}, but not listed in InitialUnknowns", expected)
-        elif v.index in listed and not needed:
+            yield v.finding(f"it is {what}, but not listed in InitialUnknowns", expected, "initial-unknowns")
+        elif v.index in listed and not allowed:
             problem = f"it is listed in InitialUnknowns, but is {v.causality} with initial {v.initial}"
-            yield Finding(v.where, problem, "only the unknowns of initialization", line=listed[v.index])
-    order = [u.index for u in d.unknowns("InitialUnknowns") if u.index is not None]
-    for before, u in zip(order, d.unknowns("InitialUnknowns")[1:], strict=False):
-        if u.index is not None and u.index < before:
-            where = _where(d, "InitialUnknowns", u)
-            yield Finding(where, f"it is listed after {before}", "ascending indices", line=u.line)
+            expected = "only the unknowns of initialization"
+            yield Finding(v.where, problem, expected, "initial-unknowns", line=listed[v.index])
+    for before, u in pairwise(d.unknowns("InitialUnknowns")):
+        if before.index is not None and u.index is not None and u.index < before.index:
+            where, problem = _where(d, "InitialUnknowns", u), f"it is listed after {before.index}"
+            yield Finding(where, problem, "ascending indices", "initial-order", line=u.line)
             return
-
-
-@rule("S11", "default experiment", "2.2.5")
-def default_experiment(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """stopTime > startTime, tolerance > 0, 0 < stepSize < stopTime - startTime."""
-    experiment = fmu.description.default_experiment()
-    line = next((e.sourceline for e in fmu.description.all("DefaultExperiment")), None)
-    start, stop = experiment.get("startTime", 0.0), experiment.get("stopTime")
-    tolerance, step = experiment.get("tolerance"), experiment.get("stepSize")
-    if stop is not None and not stop > start:
-        problem = f"stopTime is {stop:g} and startTime is {start:g}"
-        yield Finding("DefaultExperiment", problem, "stopTime > startTime", line=line)
-    if tolerance is not None and not tolerance > 0:
-        yield Finding("DefaultExperiment", f"tolerance is {tolerance:g}", "greater than 0", line=line)
-    if step is not None and not step > 0:
-        yield Finding("DefaultExperiment", f"stepSize is {step:g}", "greater than 0", line=line)
-    elif step is not None and stop is not None and stop > start and not step < stop - start:
-        yield Finding("DefaultExperiment", f"stepSize is {step:g}", f"less than the span, {stop - start:g}", line=line)

@@ -9,10 +9,10 @@ from ..findings import Finding, rule
 from .unpacked import UnpackedFmu
 
 
-@rule("S8", "units and types", "2.2.2, 2.2.3")
+@rule("S8", "units and types", "2.2.2, 2.2.3, 2.2.7")
 def units_and_types(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """Every unit in use is declared; a displayUnit needs a unit and belongs to it; factors are not 0; every
-    declaredType exists and has the variable's type."""
+    """Every unit in use is declared; a displayUnit needs a unit; factors are not 0; every declaredType exists and has
+    the variable's type."""
     d = fmu.description
     for unit in d.all("UnitDefinitions/Unit"):
         for element in (*unit.findall("BaseUnit"), *unit.findall("DisplayUnit")):
@@ -23,25 +23,24 @@ def units_and_types(fmu: UnpackedFmu) -> Iterator[Finding]:
         yield from _units(d.units, f'type "{name}"', simple.get("unit"), simple.get("displayUnit"), simple.sourceline)
     for v in d.variables:
         if {"unit", "displayUnit"} & set(v.attributes):  # those of the type are checked above
-            inherited = v.inherited.get("displayUnit") if "unit" not in v.attributes else None
-            yield from _units(d.units, v.where, v.unit, v.attributes.get("displayUnit", inherited), v.line)
+            yield from _units(d.units, v.where, v.unit, v.attributes.get("displayUnit"), v.line)
         declared = v.attributes.get("declaredType")
         if declared is None:
             continue
         if declared not in d.types:
-            yield v.finding(f'its type "{declared}" is not declared', "a SimpleType in TypeDefinitions")
+            problem = f'its type "{declared}" is not declared'
+            yield v.finding(problem, "a SimpleType in TypeDefinitions", "declared-type")
         elif d.types[declared].tag != v.type:
             problem = f'it is {v.type}, but its type "{declared}" is {d.types[declared].tag}'
-            yield v.finding(problem, f"a type of kind {v.type}")
+            yield v.finding(problem, f"a type of kind {v.type}", "enumeration-type" if v.type == "Enumeration" else "")
 
 
 def _units(
     units: dict[str, set[str]], where: str, unit: str | None, display: str | None, line: int
 ) -> Iterator[Finding]:
     if unit is not None and unit not in units:
-        yield Finding(where, f'its unit "{unit}" is not declared', "a Unit in UnitDefinitions", line=line)
+        problem = f'its unit "{unit}" is not declared'
+        yield Finding(where, problem, "a Unit in UnitDefinitions", "unit-declared", line=line)
     elif display is not None and unit is None:
-        yield Finding(where, f'it has the displayUnit "{display}" but no unit', "a unit as well", line=line)
-    elif display is not None and unit is not None and display not in units[unit]:
-        problem = f'its displayUnit "{display}" does not belong to its unit "{unit}"'
-        yield Finding(where, problem, f'a DisplayUnit of "{unit}"', line=line)
+        problem = f'it has the displayUnit "{display}" but no unit'
+        yield Finding(where, problem, "a unit as well", "display-unit", line=line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..archive import Archive
@@ -17,3 +17,4 @@ class UnpackedFmu:
     archive: Archive
     description: Description
     scratch: Path  # a private folder for temporary files
+    not_judged: list[str] = field(default_factory=list)  # what a rule could not decide, for a reason of the checker

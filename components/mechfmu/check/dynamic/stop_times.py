@@ -1,0 +1,85 @@
+"""Part of D5: the default stop time, and one that was set in fmi2SetupExperiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ..findings import Finding
+from .binding import DISCARD, ERROR, WARNING
+from .instance import CallFailed, EndlessEventIteration, NotJudged, SimulationTerminated, status_name
+from .integration import advance
+from .session import Session
+
+BEYOND = 5  # steps beyond the default stop time
+BEFORE = 3  # steps to the stop time that is set
+EXCHANGE_STEP = 0.01  # of the default experiment: a step of Model Exchange
+ROUNDING = 1e-9  # relative, of times
+
+
+def beyond_default_stop(s: Session) -> Iterator[Finding]:
+    """Without a stop time in fmi2SetupExperiment, the default one is no limit. A failure of the run before it is
+    found by D13."""
+    h, span = s.model.step_size, s.model.stop_time - s.model.start_time
+    count = math.ceil(span / h - ROUNDING)
+    instance = s.new_instance().enter_run_state()
+    for i in range(count + BEYOND):
+        if s.time_used(0.5):
+            s.not_judged("the time budget was used up before the default stop time was passed")
+            return
+        try:
+            instance.step(h)
+        except SimulationTerminated:
+            return
+        except CallFailed as error:
+            if i >= count and error.status >= ERROR:
+                problem = f"{error} at t = {instance.t:g}, after the default stop time"
+                expected = "fmi2OK: no stop time was set, and the default one is not a limit"
+                yield Finding("fmi2DoStep", problem, expected, sentence="no-stop-time")
+            return
+    instance.free()
+
+
+def beyond_set_stop(s: Session) -> Iterator[Finding]:
+    h = s.model.step_size
+    instance = s.new_instance()
+    instance.stop_time = s.model.start_time + BEFORE * h
+    instance.enter_run_state()
+    for _ in range(BEFORE):
+        status = instance.try_step(h)
+        if status > WARNING:
+            problem = f"it returns {status_name(status)} for a step that ends at or before the stop time"
+            yield Finding("fmi2DoStep", f"{problem} ({s.last_message()})", "fmi2OK", sentence="cs-calls")
+            return
+        instance.t += h
+    status = instance.try_step(h)
+    if status <= WARNING or status == DISCARD:
+        problem = f"it returns {status_name(status)} for a step past the stop time that was set"
+        yield Finding("fmi2DoStep", problem, "fmi2Error", sentence="past-stop-time")
+    instance.free()
+
+
+def exchange_beyond_set_stop(s: Session) -> Iterator[Finding]:
+    """Model Exchange: a solver may evaluate the model past the stop time, but it must not complete a step or begin an
+    event there."""
+    h = EXCHANGE_STEP * (s.model.stop_time - s.model.start_time)
+    instance = s.new_instance()
+    instance.stop_time = s.model.start_time + BEFORE * h
+    instance.enter_run_state()
+    for _ in range(BEFORE - 1):
+        advance(instance, h)
+    advance(instance, instance.stop_time - instance.t)
+    status = 0
+    try:
+        for _ in range(BEYOND):
+            advance(instance, h)
+        instance.event()
+    except CallFailed as error:
+        status = error.status
+    except (SimulationTerminated, EndlessEventIteration, NotJudged):
+        return
+    if status < ERROR:
+        problem = "steps and an event past the stop time that was set are accepted"
+        if status:
+            problem = f"it returns {status_name(status)} for a step past the stop time that was set"
+        yield Finding("fmi2CompletedIntegratorStep", problem, "fmi2Error", sentence="past-stop-time")

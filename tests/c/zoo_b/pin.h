@@ -1,0 +1,13 @@
+/* Old versions of symbols of the C library, so that the units load on old systems too. */
+#ifndef PIN_H
+#define PIN_H
+
+#if defined __x86_64__ && defined __GLIBC__
+__asm__(".symver exp,exp@GLIBC_2.2.5");
+__asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@GLIBC_2.2.5");
+__asm__(".symver pthread_create,pthread_create@GLIBC_2.2.5");
+__asm__(".symver pthread_detach,pthread_detach@GLIBC_2.2.5");
+__asm__(".symver pthread_join,pthread_join@GLIBC_2.2.5");
+#endif
+
+#endif

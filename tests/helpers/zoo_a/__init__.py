@@ -1,0 +1,1 @@
+"""Test FMUs of the checker: a heated room, with one defect each, and clean ones; see README.md."""
