@@ -27,6 +27,7 @@ from rich.table import Table
 from mechfmu import __version__
 from mechfmu.check.checker import Options, check_fmu
 from mechfmu.check.report.as_html import to_html
+from mechfmu.check.report.texts import headline
 from mechfmu.cosim.builtin import build_builtin
 from mechfmu.fmu.build import KINDS, build
 from mechfmu.mechanisms import make, names
@@ -247,9 +248,10 @@ def checked(file: Path) -> tuple[list[str], int, int]:
         if last["fmu"] == digest:
             return last["findings"], last["applied"], last["passed"]
     report = check_fmu(file, Options())
-    findings = [*report.bugs, *(f"{f.rule} {f.text}" for f in report.counted)]
-    applied = sum(not r.skipped for r in report.results)
-    passed = sum(not r.skipped and not report.failed(r) for r in report.results)
+    counted = (g for g in report.groups if g.severity != "robustness")
+    findings = [*report.bugs, *(f"{g.first.rule} {headline(g)}" for g in counted)]
+    outcomes = [report.outcome(r) for r in report.results]
+    applied, passed = len(outcomes) - outcomes.count("not run"), outcomes.count("passed")
     kept.with_suffix(".html").write_text(to_html([report], __version__), encoding="utf-8")
     kept.write_text(json.dumps({"fmu": digest, "findings": findings, "applied": applied, "passed": passed}, indent=1))
     return findings, applied, passed

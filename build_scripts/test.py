@@ -8,7 +8,7 @@ Works from a fresh clone with nothing but Python.
     python3 build_scripts/test.py tests/cosim -x        all tests of a folder; other arguments go to pytest as they are
 
 Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what is left out by
---quick, which stands for `-m "not slow" -n auto`.
+--quick, which stands for `-m "not slow"` and the options in ALL_PROCESSORS.
 """
 
 import sys
@@ -18,8 +18,8 @@ if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import be
 
 import environment
 
-EXTRAS = ["native", "sweep", "learn", "docs", "bench", "dev"]
-ALL_PROCESSORS = ["-n", "auto"]
+EXTRAS = ["all", "docs", "bench", "dev"]
+ALL_PROCESSORS = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # a file's tests share what they build
 
 
 def pytest_arguments(given: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ sys.path.append(str(BUILD_SCRIPTS))
 from gallery import FIRST, benchmarks  # noqa: E402
 
 from mechfmu.cli import main  # noqa: E402
+from mechfmu.cosim.system import System  # noqa: E402
 from mechfmu.simulation.simulate import simulate_fmu  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -60,16 +62,20 @@ def commands(text: str) -> Iterator[str]:
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What readers have when they come to a page: an FMU of the chain, a robot, some inputs."""
     folder = tmp_path_factory.mktemp("reader")
-    build = [sys.executable, "-m", "mechfmu", "build"]
-    subprocess.run([*build, "link_chain", "--option", "links=5", "-o", folder / "out"], check=True, capture_output=True)
-    subprocess.run(
-        [*build, "link_chain", "--option", "links=2", "-o", folder / "parts"], check=True, capture_output=True
-    )
-    subprocess.run(
-        [*build, "pid_controller", "--option", "channels=2", "-o", folder / "parts"], check=True, capture_output=True
-    )
-    for name in ("LinkChain.fmu", "MyModel.fmu"):
+    for key, option, place in (
+        ("link_chain", "links=5", "out"),
+        ("link_chain", "links=2", "parts"),
+        ("pid_controller", "channels=2", "parts"),
+    ):
+        reader(["-m", "mechfmu", "build", key, "--option", option, "-o", folder / place], folder)
+    (folder / "build").mkdir()
+    for name in ("LinkChain.fmu", "MyModel.fmu", "build/MyModel.fmu"):
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
+    (folder / "MyModel_in.csv").write_text('time,"joint[1].torque"\n0,0\n1,0.5\n2,0\n')
+    names = ["--input", "MyModel_in.csv", "-o", "MyModel_ref.csv"]
+    reader(["-m", "mechfmu", "simulate", "MyModel.fmu", "--stop", "2", *names], folder)
+    rules = '[tool.mechfmu.check]\nonly = ["S", "D1"]\n'  # all rules are applied in tests/check
+    (folder / "pyproject.toml").write_text(rules)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'  # so that the robot can float
     stand = f'<inertial><mass value="9"/>{inertia}</inertial>'
@@ -82,6 +88,12 @@ def reader(command: list[object], folder: Path) -> None:
     """What a reader types: arguments of Python."""
     done = run(command, folder, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def shorten(file: Path) -> None:
+    """Let a system run for a second at most: what it does in the end is shown by the tests of its mechanisms."""
+    system = System.load(file)
+    replace(system, stop=min(system.stop_time, 1.0)).save(file)
 
 
 @pytest.mark.parametrize("page", TYPED, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -105,6 +117,8 @@ def test_what_is_typed_works(page: Path, workplace: Path, tmp_path: Path) -> Non
                         for name in (sorted(f.name for f in folder.glob(word)) if "*" in word else [word])
                     ]  # as a shell does
                     reader(["-m", "mechfmu", *files], folder)
+                    if words[:2] == ["cosim", "new"]:
+                        shorten(folder / words[2])
                 else:
                     assert command.startswith(tuple(ELSEWHERE)), f"nothing runs: {command}"
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from helpers.fork_server import run
 from helpers.paths import EXAMPLES
 
 
 def printed(name: str, folder: Path) -> str:
-    done = subprocess.run([sys.executable, str(EXAMPLES / name)], cwd=folder, capture_output=True, text=True)
+    done = run([EXAMPLES / name], folder, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
