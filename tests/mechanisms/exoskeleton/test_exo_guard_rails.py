@@ -49,12 +49,18 @@ def test_a_bad_start_in_the_library(name: str, start: dict[str, float], text: st
 
 @bad_starts
 def test_a_bad_start_in_an_fmu(fmu: Build, host: Host, start: dict[str, float], text: str) -> None:
-    """An error when initialization ends; a new instance accepts a valid start."""
-    file = fmu("exoskeleton", **THREE)
-    slave = host.open(file).enter(start)
+    """An error when initialization ends."""
+    slave = host.open(fmu("exoskeleton", **THREE)).enter(start)
     with pytest.raises(Refused) as refused:
         slave.call("exitInitializationMode")
     assert text in str(refused.value)
+
+
+def test_after_a_bad_start_a_new_instance_accepts_a_valid_one(fmu: Build, host: Host) -> None:
+    file = fmu("exoskeleton", **THREE)
+    slave = host.open(file).enter(BAD_STARTS["below the ground"][0])
+    with pytest.raises(Refused):
+        slave.call("exitInitializationMode")
     slave.free()
     host.open(file).initialize()
 

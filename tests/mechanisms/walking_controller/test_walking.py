@@ -163,11 +163,11 @@ def test_a_push_enters_the_equations_and_the_energy_balance(contact: str) -> Non
 # --- walking ----------------------------------------------------------------------------------------------------------
 
 
-def check_walk(result: Result) -> None:
+def check_walk(result: Result, steps: int = 20) -> None:
     """At least 20 steps on alternating feet and 5 m, upright, above the ground, with its energy balance closed."""
     exo = {name: result[f"exo.{name}"] for name in ("hip.x", "hip.y", "link[5].angle", "foot[1].y", "foot[2].y")}
     changes = np.flatnonzero(np.diff(result["control.steps"])) + 1
-    assert len(changes) >= 20 and result["control.steps"][-1] == len(changes)
+    assert len(changes) >= steps and result["control.steps"][-1] == len(changes)
     assert list(result["control.stance"][changes]) == [2.0, 1.0] * (len(changes) // 2) + [2.0] * (len(changes) % 2), (
         "left, right, left"
     )
@@ -202,29 +202,31 @@ def test_the_exoskeleton_walks(undisturbed: Result) -> None:
 
 
 def test_half_the_communication_step_hardly_changes_the_walk(walk: System, undisturbed: Result) -> None:
-    finer = walk.simulate(stop=11.0, step=0.0005)
-    check_walk(finer)
-    assert abs(finer["exo.hip.x"][-1] - undisturbed["exo.hip.x"][-1]) < 0.05
-    assert lengths(finer)[-1] == pytest.approx(lengths(undisturbed)[-1], abs=0.005)
+    finer = walk.simulate(stop=7.0, step=0.0005)
+    check_walk(finer, steps=13)
+    assert abs(finer["exo.hip.x"][-1] - undisturbed["exo.hip.x"][7000]) < 0.05
+    count = len(lengths(finer))
+    assert lengths(finer)[-1] == pytest.approx(lengths(undisturbed)[count - 1], abs=0.005)
 
 
-def test_the_example(ready: Callable[[str], System], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    import exo_walk
-
-    monkeypatch.setattr(exo_walk, "build_builtin", lambda name, folder: ready(name))
-    result = exo_walk.simulate(stop=7.0)
-    assert exo_walk.step_lengths(result).max() > 0.6 and result["exo.hip.x"][-1] > 5.0
-    assert exo_walk.balance(result, "exo.") < WALK_BALANCE * result["exo.energy.dissipated"][-1]
-
-
-@pytest.mark.parametrize("force", (600.0, -600.0))
-def test_it_recovers_from_a_push(walk: System, undisturbed: Result, force: float) -> None:
+def check_recovery(pushed: Result, undisturbed: Result, force: float, at: float) -> None:
     """60 N s on the hip change the speed by 0.8 m/s: one long or short step, and the old gait is back."""
-    pushed = walk.simulate(stop=11.0, inputs={"exo.push.force_x": lambda t: force if 5.0 <= t < 5.1 else 0.0})
     check_walk(pushed)
     usual = lengths(undisturbed)[-1]
     assert np.max(np.sign(force) * (lengths(pushed) - usual)) > 0.1
     assert np.max(np.abs(lengths(pushed)[-4:] - usual)) < 1e-3
-    jump = pushed["exo.com.velocity_x"] - undisturbed["exo.com.velocity_x"]
-    assert np.sign(force) * jump[5100] > 0.5 and abs(jump[4999]) < 1e-12
+    jump = pushed["exo.com.velocity_x"][:11001] - undisturbed["exo.com.velocity_x"]
+    assert np.sign(force) * jump[round(1000 * at) + 100] > 0.5 and abs(jump[round(1000 * at) - 1]) < 1e-12
+
+
+def test_it_recovers_from_a_push_forwards_in_the_example(
+    ready: Callable[[str], System], undisturbed: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import exo_walk
+
+    monkeypatch.setattr(exo_walk, "build_builtin", lambda name, folder: ready(name))
+    result = exo_walk.simulate()
+    check_recovery(result, undisturbed, exo_walk.PUSH, exo_walk.AT)
+    assert exo_walk.step_lengths(result).max() > 0.6 and exo_walk.PUSH == 600.0
+    assert exo_walk.balance(result, "exo.") < WALK_BALANCE * result["exo.energy.dissipated"][-1]

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ import pytest
 
 from helpers.cart_cases import GUIDANCE_NAMES, golden, named, scenario_inputs
 from helpers.cart_monte_carlo import Scenarios, drive
+from helpers.fork_server import run
 from helpers.paths import EXAMPLES
 from mechfmu import CartController
 from mechfmu.control.guidance import Obstacle, Target, distances
@@ -31,7 +30,7 @@ specification.loader.exec_module(figure)
 def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> None:
     """Corners and wheels of the cart against the ellipses as they are, not inflated; 40 s."""
     case = figure.CASES["cart"]
-    run = figure.drive(case, case.starts[start])
+    driven = figure.drive(case, case.starts[start])
     words = (
         "x",
         "y",
@@ -45,13 +44,13 @@ def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> Non
         "active",
     )
     closest = np.inf
-    for k in range(0, len(run["time"]), 5):
-        obstacles = [Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
-        for x, y in figure.cart(run, k):
+    for k in range(0, len(driven["time"]), 5):
+        obstacles = [Obstacle(*(driven[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
+        for x, y in figure.cart(driven, k):
             closest = min(closest, float(np.min(distances(x, y, obstacles))))
     assert 0.0 < closest < 1.0
-    assert np.hypot(run["pose.x"][-1] - run["target.x"][-1], run["pose.y"][-1] - run["target.y"][-1]) < 0.2
-    assert not np.any(run["inside_obstacle"])
+    assert np.hypot(driven["pose.x"][-1] - driven["target.x"][-1], driven["pose.y"][-1] - driven["target.y"][-1]) < 0.2
+    assert not np.any(driven["inside_obstacle"])
 
 
 @pytest.mark.parametrize(("h", "stop"), ((0.001, 10.0), (0.01, 23.0), (0.1, 23.0)))
@@ -82,20 +81,18 @@ def test_the_default_scenario_is_that_of_the_golden_data() -> None:
 
 
 def test_the_example_draws_picture_and_animation(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLE), "point"], cwd=tmp_path, capture_output=True, text=True)
+    done = run([EXAMPLE, "point"], tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
     misses = [float(m) for m in re.findall(r"([\d.]+) mm off the target", done.stdout)]
     assert len(misses) == 5 and max(misses) < 10
     for suffix, magic in (("png", b"\x89PNG"), ("gif", b"GIF8")):
         assert (tmp_path / f"cart_figure2_point.{suffix}").read_bytes()[:4] == magic
-    wrong = subprocess.run([sys.executable, str(EXAMPLE), "square"], cwd=tmp_path, capture_output=True, text=True)
+    wrong = run([EXAMPLE, "square"], tmp_path, timeout=300)
     assert wrong.returncode != 0 and "there is no case square; cases: point, cart" in wrong.stderr
 
 
 def test_the_chain_follows_its_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE.with_name("chain_on_a_line.py"))], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = run([EXAMPLE.with_name("chain_on_a_line.py")], tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
     heights = [abs(float(h)) for h in re.findall(r"over the line +(\S+) mm", done.stdout)]
     assert heights[0] > 100 and heights[-1] < 1
