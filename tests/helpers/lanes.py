@@ -119,12 +119,14 @@ FULL_LANE_ONLY = {
     "sweep/test_sweep_foreign.py::test_an_interrupted_sweep_of_runs_that_hang_ends_at_once": "waits for time limits",
     "sweep/test_sweep_foreign.py::test_hanging_and_crashing_runs_are_recorded_and_others_continue": "time limits",
     "view/test_drawing.py::test_mp4": "ffmpeg",
+    "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "a browser draws in software",
 }
 
 # test -> the quick lane runs one of this many of its cases
 SAMPLED = {
     "check/test_check_others.py::test_what_fmpy_misses": 13,
     "check/test_check_zoo_file.py::test_a_defect_is_caught_by_its_rule_alone": 3,
+    "check/test_check_zoo_file.py::test_a_static_defect_is_not_caught_by_dynamic_rules": 7,
     "cli/test_cli_bad_input.py::test_build": 3,
     "cli/test_cli_bad_input.py::test_simulate": 3,
     "cli/test_new.py::test_the_shell_completes": 7,
