@@ -261,7 +261,7 @@ class Description:
 
     @property
     def event_indicators(self) -> int | None:
-        """Their number, or None if it is no number or an absurd one, which S2 reports."""
+        """Their number, or None if it is not a number or an absurd one, which S2 reports."""
         text = self.attribute("numberOfEventIndicators")
         count = 0 if text is None else unsigned(text)
         return count if count is not None and count <= MOST_EVENT_INDICATORS else None

@@ -129,7 +129,7 @@ def _variable(d: Description, v: ScalarVariable) -> ModelVariable | None:
 
 
 def _items(d: Description, v: ScalarVariable) -> tuple[int, ...]:
-    """The values of an enumeration; none if one of them is no number, which S2 reports."""
+    """The values of an enumeration; none if one of them is not a number, which S2 reports."""
     declared = d.types.get(v.attributes.get("declaredType", "")) if v.type == "Enumeration" else None
     values = [integer(item.get("value")) for item in declared.findall("Item")] if declared is not None else []
     valid = tuple(x for x in values if x is not None and abs(x) < 1 << 31)
