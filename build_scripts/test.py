@@ -1,14 +1,14 @@
-"""Run the tests:   python3 build_scripts/test.py [--quick] [arguments of pytest]
+"""Run the tests:   python3 build_scripts/test.py [--quick | --complete] [arguments of pytest]
 
 Works from a fresh clone with nothing but Python.
 
-    python3 build_scripts/test.py                       the full lane: all tests, on all processors
+    python3 build_scripts/test.py                       the full lane: every fact, on all processors
     python3 build_scripts/test.py --quick               the quick lane: tests of every folder, in two minutes
-    python3 build_scripts/test.py --quick tests/cosim   that of one folder
+    python3 build_scripts/test.py --complete            the complete lane: all tests, repetitions included
+    python3 build_scripts/test.py --quick tests/cosim   the lane of one folder
     python3 build_scripts/test.py tests/cosim -x        all tests of a folder; other arguments go to pytest as they are
 
-Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what is left out by
---quick, which stands for `-m "not slow"` and the options in ALL_PROCESSORS.
+Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what a lane leaves out.
 """
 
 import sys
@@ -22,11 +22,16 @@ EXTRAS = ["all", "docs", "bench", "dev"]
 ALL_PROCESSORS = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # a file's tests share what they build
 
 
+LANES = {"--quick": ["-m", "not slow"], "--complete": []}
+FULL_LANE = ["-m", "not repetition"]
+
+
 def pytest_arguments(given: list[str]) -> list[str]:
     """The arguments of this script, as pytest understands them."""
-    if "--quick" in given:
-        return ["-m", "not slow", *ALL_PROCESSORS, *(argument for argument in given if argument != "--quick")]
-    return given or ALL_PROCESSORS
+    for option, selection in LANES.items():
+        if option in given:
+            return [*selection, *ALL_PROCESSORS, *(argument for argument in given if argument != option)]
+    return given or [*FULL_LANE, *ALL_PROCESSORS]
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def picture(name: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
     plt.close(figure)
 
 
-def film(name: str, case: Case, runs: list[dict[str, np.ndarray]], fps: int = 10, speed: float = 2.0) -> None:
+def film(name: str, case: Case, runs: list[dict[str, np.ndarray]], fps: int = 10, speed: float = 4.0) -> None:
     figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
     xs, ys = (np.concatenate([run[f"pose.{a}"] for run in runs]) for a in "xy")
     axes.set(

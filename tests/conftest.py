@@ -12,7 +12,7 @@ import pytest
 
 from helpers.build import Build
 from helpers.fmu_client import Host
-from helpers.lanes import longest_files_first, mark_slow_tests
+from helpers.lanes import longest_files_first, mark_lanes
 from helpers.paths import TESTS
 from mechfmu import mechanisms
 from mechfmu.cosim.builtin import build_builtin
@@ -24,7 +24,7 @@ matplotlib.use("Agg")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mark_slow_tests(items)
+    mark_lanes(items)
     longest_files_first(items)
 
 

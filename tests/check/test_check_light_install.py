@@ -22,7 +22,7 @@ else:
 from packaging.requirements import Requirement
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-MEGABYTES = 400  # of all packages of the base installation; NumPy, SciPy and the CMake that FMPy brings are 300 of them
+MEGABYTES = 210  # of all packages of the base installation: 201; NumPy and the CMake that FMPy requires are 148 of them
 
 WITHOUT_EXTRAS = f"""
 import sys

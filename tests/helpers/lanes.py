@@ -1,8 +1,11 @@
-"""Which tests the quick lane leaves out, and why.
+"""Which tests the quick lane and the full lane leave out, and why.
 
 `build_scripts/test.py --quick` runs every test without the marker `slow`. A test gets the marker by a decorator of its
 own, by one of the fixtures below, by repeating for Python FMUs or for the engine c what runs for others as well, or by
 the tables here.
+
+`build_scripts/test.py` runs every test without the marker `repetition`: what shows a fact once more that a shorter test
+shows as well. `build_scripts/test.py --complete` runs everything.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ FULL_LANE_ONLY = {
     "analysis/test_linear.py::test_a_hanging_chain_has_the_frequencies_of_a_rope": "a long chain",
     "analysis/test_linear.py::test_no_equilibrium": "a search without end",
     "check/test_check_clean.py::test_a_clean_fmu_gives_no_findings": "every rule on several FMUs",
-    "check/test_check_fuzz.py::test_a_description_of_many_variables": "a hundred thousand variables",
+    "check/test_check_fuzz.py::test_a_description_of_many_variables": "thousands of variables",
     "check/test_check_fuzz.py::test_archives_with_wrong_bytes": "hundreds of archives",
     "check/test_check_fuzz.py::test_mutated_model_descriptions": "hundreds of descriptions",
     "check/test_check_fuzz.py::test_random_calls": "thousands of calls",
@@ -147,6 +150,59 @@ SAMPLED = {
     "sweep/test_sweep_foreign.py::test_each_run_equals_that_of_simulate": 7,
 }
 
+# Tests of these folders run for the native kind only in the full lane: check/test_check_ours.py shows that the Python
+# FMU of each mechanism reproduces the same reference result (D12).
+NATIVE_KIND_ONLY = ("mechanisms/",)
+
+# file or test -> the shorter test that shows the same fact in the full lane
+COMPLETE_LANE_ONLY = {
+    "check/test_check_fuzz.py::test_a_description_of_many_variables[100000]": "10,000 variables",
+    "check/test_check_ours.py::test_short_and_long_chains[native-100]": "20 links",
+    "check/test_check_ours.py::test_short_and_long_chains[native-200]": "20 links",
+    "check/test_check_zoo.py::test_a_unit_that_starts_slowly_is_clean": "the other clean units",
+    "codegen/test_c_code.py::test_a_very_long_chain": "test_the_code_of_a_long_chain_does_not_grow_with_it",
+    "fmu/test_native_memory.py::test_a_chain_with_loops_under_sanitizers": (
+        "test_all_calls_in_random_order_under_sanitizers"
+    ),
+    "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_the_part_of_the_heading_in_theta": (
+        "test_erratum_4_forces_without_an_actuator"
+    ),
+    "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": (
+        "test_the_exoskeleton_walks, whose steps are adaptive"
+    ),
+    "mechanisms/wheeled_cart/test_cart_figure.py::test_steps_from_1_to_100_ms_keep_off_the_obstacles[0.001-10.0]": (
+        "steps of 10 ms"
+    ),
+    "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "test_plays_and_pauses",
+}
+
+# test -> the full lane runs one of this many of its cases, and the quick lane no others
+REPEATED = {
+    "check/test_check_clean.py::test_a_clean_fmu_gives_no_findings": 2,
+    "check/test_check_zoo_file.py::test_a_static_defect_is_not_caught_by_dynamic_rules": 7,
+    "codegen/test_c_code.py::test_loops_compute_what_the_equations_say": 2,
+    "fmu/test_fmu_bad_input.py::test_bad_value_is_refused_before_and_in_initialization": 3,
+    "fmu/test_native_memory.py::test_all_calls_in_random_order_under_sanitizers": 2,
+    "fmu/test_native_memory.py::test_no_leak_over_1000_instantiate_free_cycles": 2,
+    "fmu/test_native_memory.py::test_nothing_uninitialized_is_used": 2,
+    "fmu/test_rehearsal.py::test_a_host_ends_where_co_simulation_does": 2,
+    "fmu/test_rehearsal.py::test_the_exoskeletons_events_are_those_of_co_simulation": 5,
+    "mechanisms/exoskeleton/test_exo_guard_rails.py::test_a_bad_start_in_an_fmu": 3,
+    "mechanisms/link_chain/test_engines_agree.py::test_engines_agree_on_random_states": 2,
+    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": 3,
+    "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": 3,
+    "mechanisms/test_inputs_at_zero.py::test_derivatives_are_finite_with_all_inputs_at_zero": 3,
+    "mechanisms/test_inputs_at_zero.py::test_the_default_experiment_runs_with_all_inputs_at_zero": 3,
+    "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": 2,
+    "mechanisms/tree/test_tree_robots.py::test_accelerations_in_the_library": 2,
+    "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": 4,
+    "mechanisms/wheeled_cart/test_cart_fmu.py::test_controller_values": 3,
+    "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_kinematically": 3,
+    "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
+    "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,
+    "view/test_pages.py::test_plays_and_pauses": 2,
+}
+
 # Files that take longest, in this order: they start first, so that no processor waits for one of them at the end.
 LONGEST_FILES = (
     "check/test_check_zoo.py",
@@ -183,8 +239,8 @@ def longest_files_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
-def mark_slow_tests(items: Iterable[pytest.Item]) -> None:
-    """Give the marker `slow` to the tests that the quick lane leaves out."""
+def mark_lanes(items: Iterable[pytest.Item]) -> None:
+    """Give the marker `repetition` to the tests that the full lane leaves out, and `slow` to those of the quick one."""
     cases: Counter[str] = Counter()
     for item in items:
         file = item.path.relative_to(TESTS).as_posix()
@@ -194,6 +250,13 @@ def mark_slow_tests(items: Iterable[pytest.Item]) -> None:
         names = getattr(item, "fixturenames", ())
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         python = parameters.get("kind") == "python"
+        if (
+            not COMPLETE_LANE_ONLY.keys().isdisjoint((file, test, case))
+            or (cases[test] - 1) % REPEATED.get(test, 1)
+            or (python and file.startswith(NATIVE_KIND_ONLY))
+        ):
+            item.add_marker(pytest.mark.repetition)
+            item.add_marker(pytest.mark.slow)
         compiled = any(isinstance(value, str) and value == "c" for value in parameters.values())
         if (
             not FULL_LANE_ONLY.keys().isdisjoint((file, test, case))

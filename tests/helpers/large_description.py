@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def large_description(count: int = 100_000, wrong: bool = False) -> str:
+def large_description(count: int, wrong: bool = False) -> str:
     """`count` variables of all types: parameters, inputs, states with their derivatives, outputs. If `wrong`, all
     of them break some rule."""
     lines, outputs, derivatives, unknowns = [], [], [], []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from helpers.lanes import BOTH_KINDS, FULL_LANE_ONLY, LONGEST_FILES, SAMPLED
+from helpers.lanes import BOTH_KINDS, COMPLETE_LANE_ONLY, FULL_LANE_ONLY, LONGEST_FILES, REPEATED, SAMPLED
 from helpers.paths import BUILD_SCRIPTS, DOCS, PACKAGE, ROOT, TESTS
 from mechfmu.mechanisms import names
 
@@ -86,10 +86,17 @@ def test_no_test_module_imports_another() -> None:
 
 def test_the_table_of_slow_tests_names_tests_that_exist() -> None:
     known = {file.relative_to(TESTS).as_posix(): file.read_text(encoding="utf-8") for file in TEST_FILES}
-    for entry in (*FULL_LANE_ONLY, *SAMPLED, *BOTH_KINDS, *LONGEST_FILES):
+    for entry in (*FULL_LANE_ONLY, *SAMPLED, *COMPLETE_LANE_ONLY, *REPEATED, *BOTH_KINDS, *LONGEST_FILES):
         file, _, test = entry.partition("::")
         assert file in known, f"{entry}: there is no such file"
         assert not test or f"def {test.partition('[')[0]}(" in known[file], f"{entry}: there is no such test"
+
+
+def test_no_table_of_lanes_leaves_a_test_out_altogether() -> None:
+    """A test of which only some cases run in the full lane has a case there, and a whole file is never left out."""
+    assert all(count > 1 for count in (*REPEATED.values(), *SAMPLED.values()))
+    assert not COMPLETE_LANE_ONLY.keys() & REPEATED.keys()
+    assert all("::" in entry for entry in COMPLETE_LANE_ONLY)
 
 
 def test_every_folder_has_tests_in_the_quick_lane() -> None:

@@ -640,6 +640,10 @@ SENTENCES: dict[str, Sentence] = {
         "3.2.2",
         "The ordering of the elements of the derivatives vector is identical to the ordering of the state vector",
     ),
+    "derivatives-current": Sentence(
+        "3.2.2",
+        "Compute state derivatives and event indicators at the current time instant and for the current states.",
+    ),
     "derivatives-vector": Sentence("3.2.2", 'The derivatives are returned as a vector with "nx" elements.'),
     "indicators-vector": Sentence("3.2.2", 'The event indicators are returned as a vector with "ni" elements.'),
     "nominals": Sentence("3.2.2", "Return the nominal values of the continuous states."),

@@ -22,6 +22,7 @@ EXTRAS = {
 # module -> (the package's name in texts, the extra that installs it)
 PACKAGES = {
     "casadi": ("CasADi", "native"),
+    "scipy": ("SciPy", "native"),
     "pythonfmu": ("pythonfmu", "native"),
     "ziglang": ("zig", "native"),
     "matplotlib": ("Matplotlib", "plot"),

@@ -1,7 +1,7 @@
 """Rules D1-D16, about the running binary of an FMU, and R1-R4, about hosts that break the rules.
 
-Standard library only, since this package is loaded into the process that runs the FMU; SciPy, which integrates Model
-Exchange FMUs, is imported where it is needed.
+Standard library only, since this package is loaded into the process that runs the FMU; FMPy's CVODE and NumPy, which
+integrate Model Exchange FMUs, are imported where they are needed.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def limit_resources() -> None:
 
 
 def load_rules() -> None:
-    """Import everything that rules need but SciPy."""
+    """Import everything that rules need but FMPy and NumPy."""
     if ALIAS not in sys.modules:
         load_package()
     for name in ("", ".loading", ".session", ".binding", ".instance"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from ..findings import Finding
 from .event_observers import Observer, discrete_variables
-from .instance import same
+from .instance import CallFailed, same
 
 JUMP, JUMP_BISECTIONS = 1e-2, 40  # relative size of a jump; halvings of an interval to tell it from a slope
 TURNS = (2 * math.pi, 360.0)  # an angle may jump by a full turn
@@ -16,7 +16,8 @@ READ = 1e-9  # relative: rounding
 PATH = 1e-6  # relative: an equation that is solved by iteration has this tolerance
 STALE = 0.1  # of the effect of a change that is seen in another way
 SEPARATE_EVERY = 10  # times of the grid at which states and time are changed one without the other
-SMALL = 1e-3  # relative change of states
+SMALL = 1e-3  # relative change of states and inputs
+INPUTS = 10  # of an FMU that are changed one by one
 
 
 class ConsistencyObserver(Observer):
@@ -52,6 +53,7 @@ class ConsistencyObserver(Observer):
         self._repeat()
         if self._looks % SEPARATE_EVERY == 0:
             self._separately()
+            self._inputs_alone()
         self._looks += 1
         self._look_ahead()
 
@@ -67,12 +69,20 @@ class ConsistencyObserver(Observer):
             ("fmi2GetDerivatives", self.instance.derivatives, self._rates, "derivative-order"),
         )
         for name, vector, variables, sentence in pairs:
-            values = vector()
+            values, again = vector(), vector()
+            if changed := [i for i, (x, y) in enumerate(zip(values, again, strict=True)) if _differ(x, y)]:
+                i = changed[0]
+                problem = f"element {i + 1} is {values[i]:.12g}, and {again[i]:.12g} when it is read again"
+                self.note(Finding(name, problem, "the same value", sentence="get-actual"))
+                continue
             if len(variables) != len(values):
                 continue  # found by S10
-            for i, (v, x, y) in enumerate(zip(variables, values, self.instance.numbers(variables), strict=True)):
-                if not same(x, y) and abs(x - y) > READ * max(abs(x), abs(y)):
-                    problem = f"element {i + 1} of {name} is {x:.6g}, the variable {y:.6g}"
+            wanted = self.instance.numbers(variables)
+            if any(_differ(x, y) for x, y in zip(sorted(values), sorted(wanted), strict=True)):
+                sentence = "derivatives-current" if sentence == "derivative-order" else sentence  # not another order
+            for i, (v, x, y) in enumerate(zip(variables, values, wanted, strict=True)):
+                if _differ(x, y):
+                    problem = f"element {i + 1} of {name} is {x:.12g}, the variable {y:.12g}"
                     self.note(v.finding(problem, "the same value", sentence=sentence))
 
     def states_can_be_set(self) -> None:
@@ -105,6 +115,9 @@ class ConsistencyObserver(Observer):
 
         try:
             self._find_jump(at, t, h)
+        except CallFailed as error:
+            if not error.discarded:  # as an FMU may do with states that no solution reaches
+                raise
         finally:
             instance.set_time_and_states(t, x)
 
@@ -201,6 +214,24 @@ class ConsistencyObserver(Observer):
         self._expect_effect(first, self._values(), alone, "only the time was set", "set-time")
         instance.set_time_and_states(t, x)
 
+    def _inputs_alone(self) -> None:
+        """Inputs that change without time and states."""
+        instance, t, x = self.instance, self.instance.t, self.instance.states()
+        later, moved = self._nearby()
+        inputs = [v for v in self.s.model.of("input") if v.variability == "continuous" and instance.settable(v)]
+        for v in inputs[:INPUTS]:
+            before, other = instance.numbers([v])[0], v.other_value(SMALL)
+            if other is None:
+                continue
+            first = self._values()
+            instance.set({v: other})
+            alone = self._values()
+            instance.set_time_and_states(later, moved)
+            self._values()
+            instance.set_time_and_states(t, x)
+            self._expect_effect(first, self._values(), alone, f"only {v.name} was set", "set-values")
+            instance.set({v: before})
+
     def _expect_effect(
         self, first: Sequence[float], both: Sequence[float], alone: Sequence[float], what: str, sentence: str
     ) -> None:
@@ -226,3 +257,7 @@ class ConsistencyObserver(Observer):
             text = f"{problem} (t = {self.instance.t:g}: {a:.9g}, then {b:.9g})"
             self.note(Finding(self._where(i), text, "the same value", sentence=sentence, cause=problem))
             return
+
+
+def _differ(x: float, y: float) -> bool:
+    return not same(x, y) and abs(x - y) > READ * max(abs(x), abs(y))

@@ -48,7 +48,8 @@ def exchange_events(s: Session) -> Iterator[Finding]:
             except NotJudged as reason:
                 s.not_judged(f"{name}: {reason}")
             except CallFailed as error:
-                if error.function in EVALUATIONS and error.status in (ERROR, FATAL):  # which D13 reports
+                reported = error.function in EVALUATIONS and error.status in (ERROR, FATAL)  # by D13
+                if reported or error.discarded:
                     s.not_judged(f"{name}: {error}")
                 else:
                     yield Finding(error.function, str(error), "fmi2OK", sentence=error.sentence)
@@ -116,7 +117,7 @@ class EventParts:
         self._started(observer)
         observer.states_can_be_set()
         if observer.findings:
-            self.hopeless = "the states cannot be set and read"
+            self.hopeless = "the vectors of states and derivatives are wrong"
         yield from observer.findings
 
     def flags(self) -> Iterator[Finding]:

@@ -96,7 +96,7 @@ def default_experiment(s: Session) -> Iterator[Finding]:
     nothing; settings of the process are restored; afterwards no memory, file descriptors, threads, child processes and
     files are left behind."""
     if s.kind == "ModelExchange":
-        import scipy.integrate  # noqa: F401  before resources are counted
+        import fmpy.sundials  # noqa: F401  before resources are counted
     s.library.has("fmi2Instantiate")  # loads the library
     files, settings = _inventory(s).files, Settings.take()
     if s.attempt("experiment"):

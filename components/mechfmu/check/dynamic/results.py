@@ -184,6 +184,8 @@ def _against_model_exchange(s: Session, signals: list[ModelVariable]) -> Iterato
     worst = worst_difference(cs[:end], fine[:end], mean=True)
     if worst is None or not worst.relative > CS_UNEXPLAINED:
         return None
+    if not math.isfinite(worst.relative):
+        return s.not_judged(f"{signals[worst.column].name} is not finite, a finding of D13")
     if worst.relative <= CS_VERSUS_ME:
         simple = _model_exchange(s, times, signals, COARSE, euler=h)
         if simple is None or _explained(cs[:end], fine[:end], simple[:end]):

@@ -1,8 +1,8 @@
 """Starts the processes that run an FMU as copies of this one, which has everything imported but never loads an FMU.
 
-A copy takes a millisecond, a new Python with SciPy a third of a second. Requests come as lines of JSON on the standard
-input: dict(job, folder). Answers go to the standard output: dict(job, pid) and, when the process has ended,
-dict(job, status) with the status of waitpid. Linux only.
+A copy takes a millisecond, a new Python with NumPy and FMPy some tenths of a second. Requests come as lines of JSON on
+the standard input: dict(job, folder). Answers go to the standard output: dict(job, pid) and, when the process has
+ended, dict(job, status) with the status of waitpid. Linux only.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def serve(child: ModuleType) -> None:
 if __name__ == "__main__":
     sys.path.pop(0)  # the folder of this file, whose modules an FMU with Python code must not find
     if "--exchange" in sys.argv[1:]:
-        import scipy.integrate  # noqa: F401  what Model Exchange needs
+        import fmpy.sundials  # noqa: F401  what Model Exchange needs
     child = load_child()
     gc.freeze()  # what is imported now is not looked at by later collections
     serve(child)
