@@ -26,6 +26,7 @@ from .sources import fmu_source
 FLAGS = (
     "-std=c99",
     "-O2",
+    "-g0",  # zig adds debug information, which is stripped again
     "-DNDEBUG",
     "-fno-math-errno",
     "-ffp-contract=off",
