@@ -11,6 +11,7 @@ Works from a fresh clone with nothing but Python.
 Paths are relative to the checkout. The exit status is pytest's. tests/helpers/lanes.py lists what a lane leaves out.
 """
 
+import os
 import sys
 
 if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import below fails on an older Python
@@ -19,8 +20,8 @@ if sys.version_info < (3, 10):  # noqa: UP036  stated here, before the import be
 import environment
 
 EXTRAS = ["all", "docs", "bench", "dev"]
-ALL_PROCESSORS = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # a file's tests share what they build
-
+WORKERS = (os.cpu_count() or 1) + 1  # one more than processors, since tests also wait: for browsers, for time limits
+ALL_PROCESSORS = ["-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]  # tests of a file share builds
 
 LANES = {"--quick": ["-m", "not slow"], "--complete": []}
 FULL_LANE = ["-m", "not repetition"]

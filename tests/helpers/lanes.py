@@ -173,6 +173,16 @@ COMPLETE_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_figure.py::test_steps_from_1_to_100_ms_keep_off_the_obstacles[0.001-10.0]": (
         "steps of 10 ms"
     ),
+    "mechanisms/wheeled_cart/test_cart_figure.py::test_the_example_draws_picture_and_animation": (
+        "view/test_drawing.py and the other tests of this file"
+    ),
+    "project/test_docs.py::test_what_is_typed_works[docs/exoskeleton.md]": (
+        "the same commands in docs/cosim.md, and test_walking.py"
+    ),
+    "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[3_balance]": "the other notebooks",
+    "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[5_walking]": (
+        "the other notebooks, and test_walking.py"
+    ),
     "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "test_plays_and_pauses",
 }
 

@@ -103,7 +103,8 @@ def run_rule(
             if any("attempt" in e for e in events) and hangs < MAX_HANGS and rule != LIFECYCLE:
                 continue
         elif ending.status != 0 and not outcome.bug:
-            outcome.findings.append(_crash_finding("D1", kind, ending, calls, output, limits))
+            crash = _crash_finding("D1", kind, ending, calls, output, limits)
+            outcome.findings.append(replace(crash, sentence="", expected="a normal end"))  # the standard is silent
         break
     if outcome.bug and any(f.crash for f in outcome.findings):  # an FMU that destroys memory may destroy the checker's
         outcome.not_judged.append(f"an error in the checker's process, after a crash ({_last_line(outcome.bug)})")

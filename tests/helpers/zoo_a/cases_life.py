@@ -78,8 +78,8 @@ D1: list[Case] = [
         "loading",
         'FMI 2.1.4: "The standard header file as documented in this specification has version 2.0"',
     ),
-    case("d1_abort_at_exit", "D1", "The process aborts when it ends.", "loading"),
-    case("d1_hang_at_exit", "D1", "The process never ends.", "a hang"),
+    case("d1_abort_at_exit", "D1", "The process aborts when it ends.", "loading", cls="warning"),
+    case("d1_hang_at_exit", "D1", "The process never ends.", "a hang", cls="warning"),
 ]
 
 GUID, NAME, RESOURCES = "empty and near GUID", "long and UTF-8 names", "empty resource location"
@@ -372,12 +372,12 @@ D5: list[Case] = [
         'FMI 2.1.6: "if the environment tries to compute past stopTime the FMU has to return fmi2Status = fmi2Error"',
         "beyond the stop time",
     ),
-    step(
-        "past_stop_time_me",
+    case(
+        "d5_past_stop_time_me",
+        "R3",
         "Model Exchange accepts integrator steps past the defined stop time.",
-        'FMI 2.1.6: "if the environment tries to compute past stopTime the FMU has to return fmi2Status = fmi2Error"',
         "beyond the stop time",
-        ("D14",),
+        cls="robustness",
     ),
     step(
         "flag_refused",

@@ -17,8 +17,8 @@ LOADING = [
     ),
     case("D1", P, "load_abort", "The library aborts while it is loaded."),
     case("D1", P, "load_exit", "The library ends the process while it is loaded (a license check)."),
-    case("D1", P, "exit_crash", "The library crashes when it is unloaded or the process ends."),
-    case("D1", P, "exit_status", "The library changes the exit status of the process when it ends."),
+    case("D1", P, "exit_crash", "The library crashes when it is unloaded or the process ends.", "warning"),
+    case("D1", P, "exit_status", "The library changes the exit status of the process when it ends.", "warning"),
     case(
         "D1",
         P,

@@ -17,7 +17,7 @@ from .runs import run_steps
 from .saving import restore, save
 from .session import Session
 from .stirring import run_parts
-from .stop_times import beyond_default_stop, beyond_set_stop, exchange_beyond_set_stop
+from .stop_times import beyond_default_stop, beyond_set_stop
 
 MAX_DIFFERENCE = 1e-4  # of a signal's range: far above rounding, far below the effect of an omitted step
 KEPT_DIFFERENCE = 0.01  # of a signal's range: a solver may restart where it has to keep the last step
@@ -30,18 +30,17 @@ OTHER_START = 0.25  # of the default experiment
 ROUNDING = 1e-9  # relative, of times
 
 
-@rule("D5", "communication steps", "2.1.6, 4.2.2, 4.2.3")
+@rule("D5", "communication steps", "2.1.6, 4.2.2, 4.2.3", kinds=("CoSimulation",))
 def communication_steps(s: Session) -> Iterator[Finding]:
     """Steps of the declared sizes succeed; times that are off by rounding change nothing; the independent variable is
     the end of the step; a saved state leads back in time; the simulation can go beyond the default stop time, but not
-    beyond one that was set, in Model Exchange neither; after fmi2Discard the status functions answer, and the end of
-    the simulation does not depend on the step size; fmi2Pending comes only from asynchronous FMUs and ends."""
-    parts = PARTS if s.kind == "CoSimulation" else {"beyond the stop time that was set": exchange_beyond_set_stop}
+    beyond one that was set; after fmi2Discard the status functions answer, and the end of the simulation does not
+    depend on the step size; fmi2Pending comes only from asynchronous FMUs and ends."""
 
     def judged(error: CallFailed) -> bool:  # a step may be discarded
         return error.function != "fmi2DoStep" or error.status != DISCARD
 
-    yield from run_parts(s, {name: partial(part, s) for name, part in parts.items()}, judged)
+    yield from run_parts(s, {name: partial(part, s) for name, part in PARTS.items()}, judged)
 
 
 def _last_bit(s: Session) -> Iterator[Finding]:

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 from ..findings import Finding
 from .binding import DISCARD, ERROR, WARNING
-from .instance import CallFailed, EndlessEventIteration, NotJudged, SimulationTerminated, status_name
-from .integration import advance
+from .instance import CallFailed, SimulationTerminated, status_name
 from .session import Session
 
 BEYOND = 5  # steps beyond the default stop time
 BEFORE = 3  # steps to the stop time that is set
-EXCHANGE_STEP = 0.01  # of the default experiment: a step of Model Exchange
 ROUNDING = 1e-9  # relative, of times
 
 
@@ -57,29 +55,3 @@ def beyond_set_stop(s: Session) -> Iterator[Finding]:
         problem = f"it returns {status_name(status)} for a step past the stop time that was set"
         yield Finding("fmi2DoStep", problem, "fmi2Error", sentence="past-stop-time")
     instance.free()
-
-
-def exchange_beyond_set_stop(s: Session) -> Iterator[Finding]:
-    """Model Exchange: a solver may evaluate the model past the stop time, but it must not complete a step or begin an
-    event there."""
-    h = EXCHANGE_STEP * (s.model.stop_time - s.model.start_time)
-    instance = s.new_instance()
-    instance.stop_time = s.model.start_time + BEFORE * h
-    instance.enter_run_state()
-    for _ in range(BEFORE - 1):
-        advance(instance, h)
-    advance(instance, instance.stop_time - instance.t)
-    status = 0
-    try:
-        for _ in range(BEYOND):
-            advance(instance, h)
-        instance.event()
-    except CallFailed as error:
-        status = error.status
-    except (SimulationTerminated, EndlessEventIteration, NotJudged):
-        return
-    if status < ERROR:
-        problem = "steps and an event past the stop time that was set are accepted"
-        if status:
-            problem = f"it returns {status_name(status)} for a step past the stop time that was set"
-        yield Finding("fmi2CompletedIntegratorStep", problem, "fmi2Error", sentence="past-stop-time")
