@@ -112,8 +112,8 @@ class _Run:
                 return str(self.model["unusable"][kind])
             outcome = self.one(rule, kind)
             self.record(rule, kind, outcome)
-            if outcome.step_size is not None:
-                self.model["step_size"] = outcome.step_size
+            if outcome.experiment:
+                self.model |= outcome.experiment
                 del self.model_file
             if outcome.unusable:
                 return outcome.unusable

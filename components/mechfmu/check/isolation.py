@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from .dynamic.instance import ONLY_ONE
 from .dynamic.loading import LIFECYCLE, responsible_rule
 from .dynamic.trace import LastCalls
 from .findings import Finding
@@ -40,7 +41,7 @@ class Outcome:
 
     findings: list[Finding] = field(default_factory=list)
     not_judged: list[str] = field(default_factory=list)
-    step_size: float | None = None  # one that the FMU accepts, where it declares none
+    experiment: dict[str, float] = field(default_factory=dict)  # what the FMU accepts, where it declares none
     tables: list[dict[str, Any]] = field(default_factory=list)
     unusable: str = ""  # why the FMU cannot be run here, without being at fault
     fatal: bool = False  # the process crashed, or a call that every importer makes failed
@@ -92,6 +93,8 @@ def run_rule(
             outcome.not_judged.append("a function returned fmi2Fatal")
         elif ending.reason == "budget":
             outcome.not_judged.append(f"the rule did not end within {BUDGET_FACTOR} times its time budget")
+        elif not finished and any("again" in e for e in events):
+            outcome.not_judged.append(ONLY_ONE)
         elif not finished and not outcome.bug:
             owner = responsible_rule(calls.current) if rule == LIFECYCLE else rule
             crash = _crash_finding(owner, kind, ending, calls, output, limits)
@@ -127,7 +130,7 @@ def _record(outcome: Outcome, events: Sequence[dict[str, Any]], done: list[str])
     outcome.findings += [Finding.from_dict(e["finding"]) for e in events if "finding" in e]
     outcome.not_judged += [e["not_judged"] for e in events if "not_judged" in e]
     outcome.unusable = next((e["unusable"] for e in events if "unusable" in e), outcome.unusable)
-    outcome.step_size = next((e["step_size"] for e in events if "step_size" in e), outcome.step_size)
+    outcome.experiment = next((e["experiment"] for e in events if "experiment" in e), outcome.experiment)
     outcome.tables += [e["table"] for e in events if "table" in e]
     done += [e["attempt"] for e in events if "attempt" in e]
     outcome.bug = next((e["bug"] for e in events if "bug" in e), outcome.bug)

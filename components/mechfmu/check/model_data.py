@@ -109,8 +109,8 @@ def _experiment(d: Description) -> dict[str, Any]:
         stop = start + FEW_STEPS * step
     tolerance = given.get("tolerance")
     tolerance = tolerance if tolerance and 0 < tolerance < 1 else None
-    declared = step == given.get("stepSize")
-    return dict(start_time=start, stop_time=stop, step_size=step, step_declared=declared, tolerance=tolerance)
+    declared = dict(step_declared=step == given.get("stepSize"), stop_declared=stop == given.get("stopTime"))
+    return dict(start_time=start, stop_time=stop, step_size=step, tolerance=tolerance, **declared)
 
 
 def _variable(d: Description, v: ScalarVariable) -> ModelVariable | None:

@@ -106,11 +106,12 @@ def _failed(
         sentence = SET_SENTENCE.get(state, "set-tunable" if variables[0].causality == "parameter" else sentence)
     reason = f" ({message})" if message else ""
     problem = f"{name} returns {status_name(status)} in the state {state}{reason}"
+    cause = f"{name} returns {status_name(status)}"  # in one state or in several
     blamed = _blamed(s, state, name, variables) if status != FATAL else []
     for v in blamed:
-        yield v.finding(problem, "fmi2OK: it is allowed there", sentence)
+        yield v.finding(problem, "fmi2OK: it is allowed there", sentence, cause=cause)
     if not blamed:
-        yield Finding(name, problem, "fmi2OK: it is allowed there", sentence=sentence)
+        yield Finding(name, problem, "fmi2OK: it is allowed there", sentence=sentence, cause=cause)
 
 
 def _blamed(s: Session, state: str, name: str, variables: Sequence[ModelVariable]) -> Sequence[ModelVariable]:

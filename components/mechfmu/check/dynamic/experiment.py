@@ -100,7 +100,7 @@ def default_experiment(s: Session) -> Iterator[Finding]:
     s.library.has("fmi2Instantiate")  # loads the library
     files, settings = _inventory(s).files, Settings.take()
     if s.attempt("experiment"):
-        before = _after_short_run(s)
+        before = _inventory(s) if s.once_per_process else _after_short_run(s)
         watch = _watch(s, settings)
         yield from _experiment(s, watch)
         yield from watch.findings
@@ -108,7 +108,8 @@ def default_experiment(s: Session) -> Iterator[Finding]:
         gc.collect()
         yield from _memory_growth(watch.memory, heap_in_use())
         yield from _printed(watch.printed)
-        yield from _left_behind(before, _settled(s, before), files)
+        if not s.once_per_process:  # what its only instance leaves behind may belong to the library
+            yield from _left_behind(before, _settled(s, before), files)
 
 
 def _inventory(s: Session) -> Inventory:
@@ -151,6 +152,9 @@ def _experiment(s: Session, watch: Watch) -> Iterator[Finding]:
         else:
             _model_exchange(s, watch)
     except CallFailed as error:
+        if not s.model.stop_declared:
+            s.not_judged(f"no stop time is declared, and {error}")
+            return
         sentence = "" if error.status in (ERROR, FATAL) else error.sentence  # an FMU may fail, but not so (2.1.3)
         yield Finding(error.function, f"{error}, in the default experiment", "fmi2OK", sentence=sentence)
     except EndlessEventIteration:
@@ -173,7 +177,7 @@ def _co_simulation(s: Session, watch: Watch) -> Iterator[Finding]:
     seconds = array("d", bytes(8 * count))  # a list would grow with the steps, like a leak
     for i in range(count):
         if s.time_used(BUDGET):
-            yield from _slow(seconds[:i], h)
+            yield from _slow(s, seconds[:i])
             raise NotJudged(f"the time budget was used up at t = {instance.t:g}")
         began = time.perf_counter()
         status = instance.try_step(h)
@@ -191,7 +195,7 @@ def _co_simulation(s: Session, watch: Watch) -> Iterator[Finding]:
     instance.go_to(TERMINATED)
     watch.reads = 0
     watch.read(instance, 1)
-    yield from _slow(seconds, h)
+    yield from _slow(s, seconds)
 
 
 def _discard(s: Session, instance: FmuInstance, h: float) -> Iterator[Finding]:
@@ -201,8 +205,9 @@ def _discard(s: Session, instance: FmuInstance, h: float) -> Iterator[Finding]:
     yield Finding("fmi2DoStep", f"{problem} ({s.last_message()})", "fmi2OK: the default experiment can be run")
 
 
-def _slow(seconds: Sequence[float], h: float) -> Iterator[Finding]:
+def _slow(s: Session, seconds: Sequence[float]) -> Iterator[Finding]:
     """Steps that become slower, one that takes very long, or all of them slower than real time."""
+    h = s.model.step_size
     if len(seconds) < FEWEST_STEPS:
         return
     part = max(5, len(seconds) // 10)
@@ -213,7 +218,7 @@ def _slow(seconds: Sequence[float], h: float) -> Iterator[Finding]:
         problem = f"a step takes {1e3 * first:.3g} ms at the beginning and {1e3 * last:.3g} ms at the end"
     elif longest > SLOW_CALL and longest > OUTLIER * usual:
         problem = f"one step takes {longest:.3g} s, the others {1e3 * usual:.3g} ms"
-    elif usual > SLOWER_THAN_TIME * h and usual > SLOW_STEPS:
+    elif usual > SLOWER_THAN_TIME * h and usual > SLOW_STEPS and s.model.stop_declared:
         problem = f"a step of {h:g} s takes {usual:.3g} s"
     if problem:
         yield Finding("fmi2DoStep", problem, "steps that do not keep the importer waiting", cause="slow")

@@ -48,6 +48,9 @@ MAY_DISCARD = (
 )  # in Model Exchange, where a value is outside of its domain (2.1.3)
 
 
+ONLY_ONE = "the FMU can be instantiated only once per process, and fails the second time"
+
+
 class CallFailed(Exception):
     """A legal call that did not succeed. `discarded`: the FMU may refuse the values that the importer has chosen."""
 
@@ -110,7 +113,13 @@ class FmuInstance:
         """Call a function that must succeed."""
         status = self.call(name, *arguments)
         if status not in (0, WARNING):
-            raise CallFailed(name, status, self.kind, self.state, self.session.last_message())
+            raise self.failure(name, status)
+
+    def failure(self, name: str, status: int) -> CallFailed | NotJudged:
+        """The exception for a legal call that did not succeed."""
+        if self.session.again:
+            return NotJudged(ONLY_ONE)
+        return CallFailed(name, status, self.kind, self.state, self.session.last_message())
 
     # --- states -------------------------------------------------------------------------------------------------------
 
@@ -238,7 +247,7 @@ class FmuInstance:
         if status == DISCARD and self.wants_to_end():
             raise SimulationTerminated
         if status not in (0, WARNING):
-            raise CallFailed("fmi2DoStep", status, self.kind, self.state, self.session.last_message())
+            raise self.failure("fmi2DoStep", status)
         self.t += h
 
     def wants_to_end(self) -> bool:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from ..findings import Finding, rule
 from .binding import ERROR
+from .copies import POSSIBLE, in_copy
 from .instance import EVENT_MODE, RUNNING, STATES_OF, STEP_COMPLETE, TERMINATED, CallFailed, FmuInstance
 from .model import ModelVariable
 from .session import Session
@@ -31,6 +27,7 @@ class Lives:
         self.s = s
         self.reader = Reader(s.model.variables)
         self.ignored: set[ModelVariable] = set()
+        self.broken: set[str] = set()  # sentences; further differences would repeat the cause
         elsewhere = self._in_other_processes()
         self.plain = repeatable_run(s, PLAIN, SECONDS_SHARE) if elsewhere is None else elsewhere[0]
         self.expected = self.life(self.plain)
@@ -54,20 +51,31 @@ class Lives:
 
     def compared(self, problem: str, sentence: str, found: Sequence[ValueSnapshot]) -> Iterator[Finding]:
         """Findings where a run differs from that of the first instance of a process."""
-        labels = ("new instance", "here")
-        yield from Comparison(problem, sentence, labels, ignored=self.ignored).findings(self.expected, found)
+        comparison = Comparison(problem, sentence, ("new instance", "here"), ignored=self.ignored)
+        yield from self.once(comparison, self.expected, found)
+
+    def once(
+        self, comparison: Comparison, expected: Sequence[ValueSnapshot], found: Sequence[ValueSnapshot]
+    ) -> Iterator[Finding]:
+        """Findings where two runs differ, unless an earlier comparison has shown the same."""
+        cause = "reset" if comparison.sentence == "reset" else "several instances"
+        if cause in self.broken:
+            return
+        for finding in comparison.findings(expected, found):
+            self.broken |= {cause} if finding.sentence else set()
+            yield finding
 
     def _in_other_processes(self) -> tuple[RepeatableRun, list[tuple[Part, ...]]] | None:
         """The plain run, and its values if it is the first one of a process: what differs from process to process does
         not depend on the FMU alone (a clock, for example). None where processes cannot be copied."""
-        if sys.platform != "linux":
+        if not POSSIBLE:
             return None
         self.s.library.has("fmi2Instantiate")  # loads the library
-        found = _in_copy(lambda: _plain_data(repeatable_run(self.s, PLAIN, SECONDS_SHARE)))
+        found = in_copy(lambda: _plain_data(repeatable_run(self.s, PLAIN, SECONDS_SHARE)))
         if found is None:
             return None
         plan = RepeatableRun(found[0], reads=found[1])
-        parts: list[tuple[Part, ...]] | None = _in_copy(lambda: [row.parts for row in self.life(plan)])
+        parts: list[tuple[Part, ...]] | None = in_copy(lambda: [row.parts for row in self.life(plan)])
         return None if parts is None else (plan, parts)
 
     def _unequal(self, parts: Sequence[tuple[Part, ...]]) -> set[ModelVariable]:
@@ -77,26 +85,6 @@ class Lives:
 
 def _plain_data(plan: RepeatableRun) -> tuple[tuple[float, ...], frozenset[int]]:
     return plan.steps, plan.reads
-
-
-def _in_copy(function: Callable[[], Any]) -> Any:
-    """The result of a function in a copy of this process, or None if it fails there."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            result = function()
-            with os.fdopen(writing, "wb") as stream:
-                pickle.dump(result, stream)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        data = stream.read()
-    os.waitpid(child, 0)
-    try:
-        return pickle.loads(data)
-    except (EOFError, pickle.UnpicklingError):
-        return None
 
 
 @rule("D7", "reset and several instances", "2.1.5, 2.1.6")
@@ -120,7 +108,7 @@ def reset_and_instances(s: Session) -> Iterator[Finding]:
 
 
 def _resets(r: Lives) -> Iterator[Finding]:
-    """One instance is stirred, reset and compared with a new one, from each state; after a difference, a new one."""
+    """One instance is stirred, reset and compared with a new one, from each state until one differs."""
     instance: FmuInstance | None = None
     for state in (RUNNING[r.s.kind], *(x for x in STATES_OF[r.s.kind] if x != RUNNING[r.s.kind])):
         if r.s.time_used(RESET_SHARE):
@@ -141,7 +129,7 @@ def _resets(r: Lives) -> Iterator[Finding]:
         yield from findings
         if findings:
             instance.free()
-            instance = None
+            return
 
 
 def _stir(r: Lives, instance: FmuInstance, state: str, steps: int) -> None:
@@ -227,7 +215,7 @@ def _interleaved(r: Lives) -> Iterator[Finding]:
     yield from r.compared("with other instances in the process it differs", "many-instances", rows)
     problem = "an instance with other parameters differs when there is a second one"
     comparison = Comparison(problem, "many-instances", ("alone", "with a second one"), ignored=r.ignored)
-    yield from comparison.findings(stirred_alone, other_rows)
+    yield from r.once(comparison, stirred_alone, other_rows)
 
 
 def _after_terminated(r: Lives) -> Iterator[Finding]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from ..findings import Finding, rule
-from .binding import EXCHANGE, OF_KIND
+from .binding import EXCHANGE, OF_KIND, WARNING
+from .copies import POSSIBLE, in_copy
 from .instance import (
     INITIALIZATION,
     MAX_EVENT_ITERATIONS,
@@ -22,6 +25,8 @@ from .session import InstantiationFailed, Session
 LIFECYCLE = "lifecycle"  # stands for the nominal lifecycle where a rule's id is expected
 END_OF_PROCESS = "the end of the process"  # stands for a function's name when the process ends
 STEP_FACTORS = (1, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
+TRIAL_STEPS, ENOUGH_STEPS = 100, 2  # to find out which step size and stop time the FMU accepts
+TRIAL_SECONDS = 2.0
 MISSING_DEPENDENCY = "cannot open shared object file"  # how the system's loader says that another library is missing
 
 
@@ -29,7 +34,7 @@ def nominal_lifecycle(s: Session) -> Iterator[Finding]:
     """Instantiate, initialize, read, run, terminate, free, as any importer does. A failure here is a finding of the
     rule about the function that failed."""
     try:
-        _choose_step_size(s)
+        _choose_experiment(s)
         instance = s.new_instance()
         instance.go_to(INITIALIZATION)
         instance.get(instance.readable())
@@ -52,29 +57,42 @@ def nominal_lifecycle(s: Session) -> Iterator[Finding]:
         pass
 
 
-def _choose_step_size(s: Session) -> None:
-    """Where the FMU declares no step size, take one that it accepts."""
-    if s.kind != "CoSimulation" or s.model.step_declared:
+def _choose_experiment(s: Session) -> None:
+    """Where the FMU declares no step size or no stop time, take what it accepts. Each trial is in a copy of this
+    process: it may fail for good, and an FMU may be instantiated only once per process."""
+    m = s.model
+    if s.kind != "CoSimulation" or (m.step_declared and m.stop_declared) or not POSSIBLE:
         return
-    for factor in STEP_FACTORS:
-        h = s.model.step_size * factor
-        try:
-            instance = s.new_instance().enter_run_state()
-            for _ in range(2):
-                instance.step(h)
-            instance.free()
-        except InstantiationFailed:
-            return
-        except CallFailed:
-            if s.fatal:  # no smaller step can follow
-                raise
-            continue
-        except SimulationTerminated:
-            continue
-        if factor != 1:
-            s.report(step_size=h)
-            s.model = replace(s.model, step_size=h)
+    s.library.has("fmi2Instantiate")  # loads the library
+    wanted = min(TRIAL_STEPS, len(s.steps(TRIAL_STEPS))) if m.stop_declared else TRIAL_STEPS
+    best, steps = m.step_size, 0
+    for factor in (1,) if m.step_declared else STEP_FACTORS:
+        reached, failed = in_copy(partial(_steps_reached, s, m.step_size * factor, wanted)) or (0, True)
+        if reached > steps:
+            best, steps = m.step_size * factor, reached
+        if reached >= ENOUGH_STEPS and (m.stop_declared or not failed):
+            break
+    if steps < ENOUGH_STEPS:
         return
+    found = dict(step_size=best)
+    if not m.stop_declared and (best != m.step_size or steps < wanted):
+        found["stop_time"] = m.start_time + steps * best
+    if found != dict(step_size=m.step_size):
+        s.report(experiment=found)
+        s.model = replace(m, **found)
+
+
+def _steps_reached(s: Session, h: float, count: int) -> tuple[int, bool]:
+    """The number of steps of this size that succeed in a short time, and whether one failed."""
+    instance = s.new_instance().enter_run_state()
+    end = time.monotonic() + TRIAL_SECONDS
+    for i in range(count):
+        if i >= ENOUGH_STEPS and time.monotonic() > end:
+            return i, False
+        if instance.try_step(h) > WARNING:
+            return i, True
+        instance.t += h
+    return count, False
 
 
 def endless_iteration(kind: str) -> Finding:

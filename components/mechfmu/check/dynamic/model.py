@@ -89,6 +89,7 @@ class Model:
     stop_time: float
     step_size: float
     step_declared: bool  # otherwise it is a choice of the checker
+    stop_declared: bool  # likewise
     tolerance: float | None
     reference: dict[str, Any] | None  # dict(file, t, signals, inputs)
     resources: bool  # the FMU has a folder resources

@@ -69,6 +69,7 @@ class Replays:
         self.s = s
         self.plan = with_slopes(s, repeatable_run(s))
         self.reader = Reader(s.model.everything)
+        self.wrong = False  # a difference has been reported; further ones would repeat it
 
     @cached_property
     def ignored(self) -> set[ModelVariable]:
@@ -105,8 +106,11 @@ class Replays:
     def _compared(
         self, comparison: Comparison, expected: Sequence[ValueSnapshot], found: Sequence[ValueSnapshot]
     ) -> Iterator[Finding]:
-        if varying(expected, found):
-            yield from replace(comparison, ignored=self.ignored).findings(expected, found)
+        if self.wrong or not varying(expected, found):
+            return
+        for finding in replace(comparison, ignored=self.ignored).findings(expected, found):
+            self.wrong |= bool(finding.sentence)
+            yield finding
 
 
 @rule("D6", "saved FMU states", "2.1.8")

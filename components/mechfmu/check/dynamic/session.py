@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .binding import CO_SIMULATION, MODEL_EXCHANGE, Callbacks, Library, Logger
-from .instance import Excitation, FmuInstance, ProcessSpent
+from .instance import ONLY_ONE, Excitation, FmuInstance, NotJudged, ProcessSpent
 from .model import Model, ModelVariable, Value
 from .trace import Trace
 
@@ -62,6 +62,8 @@ class Session:
         self._logger = Logger(self.add_message)
         self.log: list[Message] = []
         self.fatal = False  # a function has returned fmi2Fatal
+        self.again = False  # a second instance in a process that may have only one: its failures prove nothing
+        self._instantiated = False
         self.trace = Trace(folder / "trace")
 
     # --- reporting ----------------------------------------------------------------------------------------------------
@@ -151,6 +153,10 @@ class Session:
             raise ProcessSpent
         if self.once_per_process:
             self.free_all()
+            if self._instantiated:
+                self.again = True
+                self.report(again=True)
+            self._instantiated = True
         name_buffer = ctypes.create_string_buffer(name.encode())
         guid_buffer = ctypes.create_string_buffer((self.model.guid if guid is None else guid).encode())
         if buffers is not None:
@@ -169,6 +175,8 @@ class Session:
     def new_instance(self) -> FmuInstance:
         """A new instance with the FMU's own GUID. Raises InstantiationFailed."""
         instance = self.instantiate()
+        if instance is None and self.again:
+            raise NotJudged(ONLY_ONE)
         if instance is None:
             message = self.last_message()
             raise InstantiationFailed(f"fmi2Instantiate returned NULL{f' ({message})' if message else ''}")

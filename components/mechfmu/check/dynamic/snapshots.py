@@ -4,6 +4,7 @@ in one call, and values become Python objects only where the bytes differ."""
 from __future__ import annotations
 
 import math
+import re
 from array import array as packed
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,7 +18,6 @@ from .instance import (
     INITIALIZATION,
     INSTANTIATED,
     TYPES,
-    CallFailed,
     FmuInstance,
     IllegalCall,
     NotJudged,
@@ -53,8 +53,7 @@ class Reader:
             if status == DISCARD and kind == "Real" and instance.kind == "ModelExchange":
                 raise NotJudged(f"the FMU discards fmi2GetReal at t = {instance.t:g}")
             if status not in (0, WARNING):
-                message = instance.session.last_message()
-                raise CallFailed(f"fmi2Get{kind}", status, instance.kind, instance.state, message)
+                raise instance.failure(f"fmi2Get{kind}", status)
             parts.append(tuple(values) if kind == "String" else bytes(values))
         return ValueSnapshot(self, instance.t, tuple(parts))
 
@@ -92,7 +91,7 @@ class ValueSnapshot:
 
 def _values(kind: str, part: Any) -> Sequence[Value]:
     if kind == "String":
-        return ["NULL" if text is None else text.decode(errors="replace") for text in part]
+        return ["" if text is None else text.decode(errors="replace") for text in part]
     numbers = packed(CODES[kind])
     numbers.frombytes(part)
     return [bool(x) if x in (0, 1) else x for x in numbers] if kind == "Boolean" else numbers
@@ -136,7 +135,8 @@ class Comparison:
             shown = shown or plot is not None
             text = f"{self.problem}: at t = {expected[row].t:g} it is {y!r}, not {x!r}"
             wanted = "the same value, to the last bit" if small else "the same value"
-            yield v.finding(text, wanted, "" if small else self.sentence, plot=plot)
+            cause = re.sub(r" \([^)]*\)", "", self.problem)  # without the state in which it was found
+            yield v.finding(text, wanted, "" if small else self.sentence, plot=plot, cause=cause)
 
     def _limits(self, v: ModelVariable) -> tuple[float, float]:
         return self.tolerance, SMALLEST * v.scale if isinstance(v.start, (float, type(None))) else SMALLEST
