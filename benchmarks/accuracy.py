@@ -12,11 +12,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from mechfmu import LinkChain
+from mechfmu.console import Console, TextTable
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden" / "chain_example_n10.json"
 
@@ -24,7 +22,7 @@ GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden" / "chain_ex
 def main() -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     right = np.array(golden["reference"]["q"])
-    table = Table("tolerance", "step, s", "error of angles, rad", "change of energy, J", box=box.SIMPLE_HEAD)
+    table = TextTable("tolerance", "step, s", "error of angles, rad", "change of energy, J")
     for tolerance in (1e-4, 1e-6, 1e-8, 1e-10):
         for step in (0.01, 0.1):
             result = LinkChain(links=10).simulate(stop=10, step=step, tolerance=tolerance)
@@ -37,7 +35,7 @@ def main() -> None:
                 f"{np.max(np.abs(found - right)):.1e}",
                 f"{np.max(np.abs(energy - energy[0])):.1e}",
             )
-    Console(highlight=False).print(table)
+    Console().print_table(table)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,9 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from mechfmu import CartController, Scenario, WheeledCart
+from mechfmu.console import Console, Styled, TextTable
 from mechfmu.control.guidance import Guidance, Obstacle, Target, safe_field
 from mechfmu.cosim.master import started
 from mechfmu.cosim.system import System, joined
@@ -32,7 +31,7 @@ from mechfmu.simulation.engines import engine
 from mechfmu.simulation.slaves import LocalSlave
 
 STEP, PROMISED = 0.01, 50.0
-console = Console(highlight=False)
+console = Console()
 
 
 def figure2(folder: Path, seconds: float) -> System:
@@ -122,7 +121,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="simulated time")
     seconds = parser.parse_args().seconds
-    table = Table("closed loop, three native FMUs, 10 ms", "times real time", "time over the embedded master")
+    table = TextTable("closed loop, three native FMUs, 10 ms", "times real time", "time over the embedded master")
     with tempfile.TemporaryDirectory() as folder:
         system = figure2(Path(folder), seconds)
         plain, _, end = min((embedded(system, False) for _ in range(3)), key=lambda found: found[0])
@@ -138,9 +137,11 @@ def main() -> int:
         except UserError as error:
             table.add_row(f"libcosim: {error}", "-", "-")
         watched, inside, _ = min((embedded(system, True) for _ in range(3)), key=lambda found: found[0])
-    console.print(table)
+    console.print_table(table)
     console.print(f"share of the time outside the FMUs: {100 * (1 - inside / watched):.0f} %")
-    table = Table("one evaluation of rates and outputs", *(f"{name} over c" for name in ("numpy", "casadi")), "c [us]")
+    table = TextTable(
+        "one evaluation of rates and outputs", *(f"{name} over c" for name in ("numpy", "casadi")), "c [us]"
+    )
     for mechanism in (WheeledCart(), CartController()):
         numbers = {name: evaluation(mechanism, name) for name in ("numpy", "casadi", "c")}
         table.add_row(
@@ -149,14 +150,12 @@ def main() -> int:
             f"{numbers['casadi'] / numbers['c']:.1f}",
             f"{numbers['c']:.1f}",
         )
-    console.print(table)
+    console.print_table(table)
     one, many = field(1), field(1000)
     console.print(f"guidance field: one scenario costs {one / many:.0f} times as much alone as among 1000")
     if not seconds / plain >= PROMISED:
-        console.print(
-            f"FAILED  the closed loop runs {seconds / plain:.0f} times real time, {PROMISED:g} are promised",
-            style="red",
-        )
+        text = f"FAILED  the closed loop runs {seconds / plain:.0f} times real time, {PROMISED:g} are promised"
+        console.print(Styled(text, "red"))
         return 1
     return 0
 

@@ -31,11 +31,11 @@ from loops import (
     Report,
     check_agreement,
     compiled_loop,
-    console,
     contest,
     engine_bursts,
     pinocchio_bursts,
     pointer,
+    status,
 )
 
 from mechfmu import Exoskeleton
@@ -275,10 +275,10 @@ def main() -> int:
         sys.exit("this benchmark needs Linux and g++")
     rounds = 30 if options.quick else 300
     report = Report("links", NOTES)
-    with console.status("") as status:
-        report_forms(report, rounds, status.update)
-        report_pinocchio(report, rounds, status.update)
-        report_contact(report, rounds, status.update)
+    with status("") as update:
+        report_forms(report, rounds, update)
+        report_pinocchio(report, rounds, update)
+        report_contact(report, rounds, update)
     return report.show()
 
 

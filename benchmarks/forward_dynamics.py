@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 
+from mechfmu.cli.progress import Reporter
+from mechfmu.console import Console, Styled, TextTable
 from mechfmu.mechanisms.link_chain.model import LinkChain
 from mechfmu.simulation import engines
 
@@ -37,7 +35,7 @@ ONE_THREAD = dict.fromkeys(
 
 Accelerate = Callable[[], np.ndarray]  # evaluates the one state it was made for
 
-console = Console(highlight=False)
+console = Console()
 
 
 class Unavailable(Exception):
@@ -175,12 +173,12 @@ def measure(links: Sequence[int], bursts: int, burst: float) -> tuple[dict[tuple
     """Times by contender and number of links, and reasons for missing ones. SystemExit if the contenders disagree."""
     times: dict[tuple[str, int], float] = {}
     reasons: list[str] = []
-    with console.status("") as status:
+    with Reporter().status("") as update:
         for n in links:
             case = Case.of(n)
             calls: dict[str, Accelerate] = {}
             for name, make in CONTENDERS.items():
-                status.update(f"{n} links: preparing {name}")
+                update(f"{n} links: preparing {name}")
                 try:
                     calls[name] = make(case)
                 except Unavailable as reason:
@@ -191,10 +189,10 @@ def measure(links: Sequence[int], bursts: int, burst: float) -> tuple[dict[tuple
                     if name == REFERENCE:
                         raise
                     reasons.append(f"{name} at n = {n}: {error}")
-            status.update(f"{n} links: comparing the accelerations")
+            update(f"{n} links: comparing the accelerations")
             check_agreement(n, {name: np.array(call()) for name, call in calls.items()})
             for name, call in calls.items():
-                status.update(f"{n} links: timing {name}")
+                update(f"{n} links: timing {name}")
                 times[name, n] = best_time(call, bursts, burst)
     return times, list(dict.fromkeys(reasons))
 
@@ -209,7 +207,7 @@ def check_agreement(n: int, accelerations: dict[str, np.ndarray]) -> None:
                 f"(allowed: {AGREEMENT:g})"
             )
     worst = max(float(np.max(np.abs(a - right)) / np.max(np.abs(right))) for a in accelerations.values())
-    console.print(f"{n} links: {', '.join(accelerations)} agree to {worst:.0e}", soft_wrap=True)
+    console.print(f"{n} links: {', '.join(accelerations)} agree to {worst:.0e}")
 
 
 # --- showing ----------------------------------------------------------------------------------------------------------
@@ -220,17 +218,15 @@ def ratio(a: float | None, b: float | None, digits: int = 3) -> str:
 
 
 def show(times: dict[tuple[str, int], float], links: Sequence[int], reasons: Sequence[str]) -> None:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("links\nn", justify="right")
-    table.add_column("contender", vertical="bottom")
-    for title in (
+    titles = (
         "time over\ncasadi's",
         "time over\nPinocchio's",
         f"time per body\nover n = {links[0]}",
         "time per body\nover n before",
-    ):
-        table.add_column(title, justify="right")
+    )
+    table = TextTable("links\nn", "contender", *titles, right=(0, 2, 3, 4, 5))
     for i, n in enumerate(links):
+        table.add_rule()
         for name in CONTENDERS:
             own = times.get((name, n))
             per_body = None if own is None else own / n
@@ -242,10 +238,10 @@ def show(times: dict[tuple[str, int], float], links: Sequence[int], reasons: Seq
                 ratio(own, times.get(("Pinocchio", n))),
                 ratio(per_body, first) if i else "1",
                 ratio(per_body, before) if i else "",
-                end_section=name == list(CONTENDERS)[-1],
             )
-    console.print(table)
-    console.print(Padding("\n".join((*NOTES, *(f"No figure: {reason}." for reason in reasons))), (0, 2)), style="dim")
+    console.print_table(table)
+    for note in (*NOTES, *(f"No figure: {reason}." for reason in reasons)):
+        console.print_wrapped(Styled(note, "dim"))
 
 
 def requirements(times: dict[tuple[str, int], float]) -> list[tuple[str, bool]]:
@@ -285,7 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show(times, links, reasons)
     found = requirements(times)
     for text, holds in found:
-        console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
+        console.print(Styled(f"{'PASS' if holds else 'FAIL'}  {text}", "green" if holds else "red"))
     return 0 if all(holds for _, holds in found) else 1
 
 

@@ -17,19 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 
+from mechfmu.cli.progress import Reporter
 from mechfmu.codegen.cache import cache_folder
+from mechfmu.console import Console, Styled, TextTable
 from mechfmu.model import Mechanism
 from mechfmu.simulation.compiled import library
 
 C_FILES = Path(__file__).resolve().parent / "c"
 AGREEMENT = 1e-8  # relative to the largest acceleration
 
-console = Console(highlight=False)
+console, status = Console(), Reporter().status
 
 
 # --- the compiled loops -----------------------------------------------------------------------------------------------
@@ -193,9 +191,7 @@ def check_agreement(what: str, accelerations: dict[str, np.ndarray]) -> None:
                 f"no figures: for {what} {name} and {first} differ by {difference:.1e} of the largest acceleration "
                 f"(allowed: {AGREEMENT:g})"
             )
-    console.print(
-        f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states", soft_wrap=True
-    )
+    console.print(f"{what}: {', '.join(accelerations)} agree to {max(worst.values()):.0e} in {len(right)} states")
 
 
 # --- building ---------------------------------------------------------------------------------------------------------
@@ -241,16 +237,17 @@ class Report:
 
     def show(self) -> int:
         """Prints everything; the exit status."""
-        table = Table(box=box.SIMPLE_HEAD)
-        for title, justify in (("what", "left"), (self.size, "right"), ("one takes", "right"), ("that is", "left")):
-            table.add_column(title, justify=justify)  # type: ignore[arg-type]
-        for line, after in zip(self.lines, [*self.lines[1:], ("",) * 4], strict=True):
+        table = TextTable("what", self.size, "one takes", "that is", right=(1, 2))
+        for line in self.lines:
             if line[0]:
-                table.add_row(*line, end_section=not after[0])
-        console.print(table)
-        console.print(Padding("\n".join(self.notes), (0, 2, 1, 2)), style="dim")
+                table.add_row(*line)
+            else:
+                table.add_rule()
+        console.print_table(table)
+        for note in self.notes:
+            console.print_wrapped(Styled(note, "dim"))
         for text, holds in self.found:
-            console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
+            console.print(Styled(f"{'PASS' if holds else 'FAIL'}  {text}", "green" if holds else "red"))
         return 0 if all(holds for _, holds in self.found) else 1
 
 

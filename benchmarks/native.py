@@ -40,13 +40,13 @@ from loops import (
     build_seconds,
     check_agreement,
     compiled_loop,
-    console,
     contest,
     duration,
     engine_bursts,
     package_folder,
     pinocchio_bursts,
     pointer,
+    status,
 )
 
 from mechfmu import LinkChain
@@ -419,11 +419,11 @@ def main() -> int:
         sys.exit("this benchmark needs Linux and g++")
     rounds = 30 if options.quick else 300
     report = Report("links", NOTES)
-    with console.status("") as status:
-        report_evaluations(report, rounds, status.update)
-        report_steps(report, rounds, status.update)
+    with status("") as update:
+        report_evaluations(report, rounds, update)
+        report_steps(report, rounds, update)
         if options.build:
-            report_builds(report, status.update)
+            report_builds(report, update)
     return report.show()
 
 

@@ -159,21 +159,19 @@ def main() -> int:
         print(json.dumps(measure(options.run, count)), flush=True)
         os._exit(0)  # pythonfmu's library may crash when a process ends
 
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     from mechfmu import LinkChain
+    from mechfmu.cli.progress import Reporter
+    from mechfmu.console import Console, Styled, TextTable
 
-    console = Console(highlight=False)
+    console = Console()
     best: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as temporary, console.status("building") as status:
+    with tempfile.TemporaryDirectory() as temporary, Reporter().status("building") as update:
         folder = Path(temporary)
         native, own = LinkChain(links=10).build(folder, kind="both")
         files = {"in-process": in_process(own, folder / "extracted"), "own": own, "native": native}
         for k in range(rounds):
             for name, file in files.items():
-                status.update(f"round {k + 1} of {rounds}: {FMUS[name]}")
+                update(f"round {k + 1} of {rounds}: {FMUS[name]}")
                 command = [
                     sys.executable,
                     str(Path(__file__).resolve()),
@@ -186,14 +184,13 @@ def main() -> int:
                     sys.exit(f"{file.name} did not run:\n{done.stderr}")
                 found = json.loads(done.stdout.splitlines()[-1])
                 best[name] = {call: min(found[call], best.get(name, found)[call]) for call in CALLS}
-        status.update("starts")
+        update("starts")
         start = start_ratio(folder / "extracted" / "resources", 5 * rounds)
-    table = Table(box=box.SIMPLE_HEAD, caption="microseconds, best of all rounds", caption_justify="left")
-    for title in ("FMU", *CALLS.values()):
-        table.add_column(title, justify="left" if title == "FMU" else "right")
+    table = TextTable("FMU", *CALLS.values(), right=range(1, len(CALLS) + 1))
     for name, title in FMUS.items():
         table.add_row(title, *(f"{best[name][call]:.1f}" for call in CALLS))
-    console.print(table)
+    console.print_table(table)
+    console.print("microseconds, best of all rounds")
     worst = max(CALLS, key=lambda call: best["own"][call] - best["in-process"][call])
     more = best["own"][worst] - best["in-process"][worst]
     requirements = [
@@ -207,7 +204,7 @@ def main() -> int:
         ),
     ]
     for holds, text in requirements:
-        console.print(f"{'PASS' if holds else 'FAIL'}  {text}", style="green" if holds else "red", soft_wrap=True)
+        console.print(Styled(f"{'PASS' if holds else 'FAIL'}  {text}", "green" if holds else "red"))
     return 0 if all(holds for holds, _ in requirements) else 1
 
 

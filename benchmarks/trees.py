@@ -31,10 +31,10 @@ from loops import (
     Report,
     build_seconds,
     check_agreement,
-    console,
     contest,
     engine_bursts,
     pinocchio_bursts,
+    status,
 )
 
 from mechfmu import SphericalArm
@@ -250,10 +250,10 @@ def main() -> int:
     if not sys.platform.startswith("linux") or not shutil.which("g++"):
         sys.exit("this benchmark needs Linux and g++")
     report = Report("dof", NOTES)
-    with console.status("") as status:
-        report_evaluations(report, 30 if options.quick else 300, status.update)
+    with status("") as update:
+        report_evaluations(report, 30 if options.quick else 300, update)
         if options.build:
-            report_build(report, status.update)
+            report_build(report, update)
     return report.show()
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import distributions
@@ -19,15 +19,13 @@ matplotlib.use("Agg")
 import numpy as np
 from fmpy.validation import validate_fmu
 from gallery import write_site
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from mechfmu import __version__
 from mechfmu.check.checker import Options, check_fmu
 from mechfmu.check.report.as_html import to_html
 from mechfmu.check.report.texts import headline
+from mechfmu.cli.progress import Reporter
+from mechfmu.console import Console, Styled
 from mechfmu.cosim.builtin import build_builtin
 from mechfmu.fmu.build import KINDS, build
 from mechfmu.mechanisms import make, names
@@ -59,7 +57,7 @@ LEGEND = """\
   energy     largest error of the energy balance, relative to the energy moved
   agreement  largest difference to the mechanism's first FMU, relative"""
 
-console = Console(highlight=False)
+console, reporter = Console(), Reporter()
 
 
 @dataclass
@@ -83,9 +81,7 @@ def main() -> int:
     reports = [] if fresh else last_reports(state)
     if reports:
         console.print(
-            f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}",
-            markup=False,
-            soft_wrap=True,
+            f"  nothing has changed since the last run, whose findings follow (--fresh does everything again): {KEPT}"
         )
     else:
         reports = demonstrate_all()
@@ -94,21 +90,15 @@ def main() -> int:
                 {"fmus": state["fmus"], "files": fingerprints(), "reports": [asdict(r) for r in reports]}, indent=1
             )
         )
-    (console if console.is_terminal else Console(width=160, highlight=False)).print(
-        summary(reports)
-    )  # a pipe cuts no word
-    console.print(LEGEND, soft_wrap=True)
+    print_summary(reports)
+    console.print(LEGEND)
     failed = [] if reports_clean(reports) and site_is_new(state) and not fresh else make_site(reports, state)
-    console.print(
-        f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}",
-        markup=False,
-        soft_wrap=True,
-    )
+    console.print(f"  FMUs, plots and animations are in {OUT.resolve()}; with the documentation in {SITE.resolve()}")
     found = [
         f"{report.name}: {problem}" for report in reports for problem in (*report.invalid, *report.problems)
     ] + failed
     for problem in found:
-        console.print(f"FAILED  {problem}", style="red", markup=False, soft_wrap=True)
+        console.print(Styled(f"FAILED  {problem}", "red"))
     return 1 if found else 0
 
 
@@ -164,7 +154,7 @@ def site_is_new(state: dict[str, str]) -> bool:
 
 def make_site(reports: list[Report], state: dict[str, str]) -> list[str]:
     """What is wrong with the notebooks; the site is written."""
-    with console.status("running the notebooks and writing the site"):
+    with reporter.status("running the notebooks and writing the site"):
         _, failed = write_site(OUT, {report.name: facts(report) for report in reports if report.size}, LEGEND)
     if not failed:
         (OUT / "site.sha256").write_text(state["site"])
@@ -174,58 +164,50 @@ def make_site(reports: list[Report], state: dict[str, str]) -> list[str]:
 def demonstrate_all() -> list[Report]:
     """Every mechanism, the quickest to draw first: a picture is there at once."""
     reports: list[Report] = []
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        for key in sorted(names(), key=lambda key: (key != FIRST, key in LOOPS)):
-            try:
-                reports += demonstrate(make(key), progress)
-            except Exception as error:  # one broken mechanism must not hide the others
-                kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-                reports.append(Report(key, problems=[f"{kind}{error}"]))
+    for key in sorted(names(), key=lambda key: (key != FIRST, key in LOOPS)):
+        try:
+            reports += demonstrate(make(key))
+        except Exception as error:  # one broken mechanism must not hide the others
+            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+            reports.append(Report(key, problems=[f"{kind}{error}"]))
     return reports
 
 
-def demonstrate(mechanism: Mechanism, progress: Progress) -> list[Report]:
+def demonstrate(mechanism: Mechanism) -> list[Report]:
     """Build a mechanism's FMUs of all kinds, run them, draw the run of the first if it has changed, check each."""
     before = {file: file.read_bytes() for file in OUT.glob("*.fmu")}
     runs: dict[Path, Result | None] = {}
     reports = []
     plot = OUT / f"{mechanism.name}.png"
     for kind in KINDS:
-        with working(progress, f"{mechanism.name}: build, {kind}"):
+        with working(f"{mechanism.name}: build, {kind}"):
             files = build(mechanism, OUT, kind=kind)
         for file in files:
             report = Report(file.name, file.stat().st_size)
             reports.append(report)
-            result = runs[file] = run(file, report, progress)
+            result = runs[file] = run(file, report)
             changed = (
                 before.get(file) != file.read_bytes()
             )  # builds are reproducible: the same bytes give the same pictures
             if len(runs) == 1 and result and (changed or not plot.exists()):
-                with working(progress, f"{mechanism.name}: draw {plot}"):
+                with working(f"{mechanism.name}: draw {plot}"):
                     draw(result, mechanism, plot)
     first, *others = runs.values()
     for report, other in zip(reports[1:], others, strict=True):
         compare(report, reports[0], other, first)
     for file, report in zip(runs, reports, strict=True):
-        with working(progress, f"{file.name}: check"):
+        with working(f"{file.name}: check"):
             findings, report.applied, report.passed = checked(file)
         report.invalid += [*validate_fmu(str(file)), *findings]
     return reports
 
 
-def run(file: Path, report: Report, progress: Progress) -> Result | None:
+def run(file: Path, report: Report) -> Result | None:
     """Simulate an FMU, and check its energy balance."""
     try:
-        with working(
-            progress, f"{file.name}: simulate", float(read_description(file).defaultExperiment.stopTime)
-        ) as task:
-            clock = Clock(progress, task)
+        stop = float(read_description(file).defaultExperiment.stopTime)
+        with working(f"{file.name}: simulate", stop) as advance:
+            clock = Clock(advance)
             result = simulate_fmu(file, progress=clock)
     except UserError as error:
         report.problems.append(str(error))
@@ -258,24 +240,23 @@ def checked(file: Path) -> tuple[list[str], int, int]:
 
 
 @contextmanager
-def working(progress: Progress, title: str, total: float | None = None) -> Iterator[TaskID]:
-    """One line of the display: a bar up to `total`, or one that only shows that there is work."""
-    task, began = progress.add_task(title, total=total), time.monotonic()
-    try:
-        yield task
-        if not console.is_terminal:  # in a pipe or a log: a line for each finished step
-            console.print(f"{title}: {time.monotonic() - began:.1f} s", markup=False, soft_wrap=True)
-        progress.update(task, total=total or 1.0, completed=total or 1.0)
-    finally:
-        progress.stop_task(task)
+def working(title: str, stop: float | None = None) -> Iterator[Callable[[float], None]]:
+    """Show a bar up to the time `stop`, or a spinner, and then a line with the seconds it took."""
+    began = time.monotonic()
+    if stop is None:
+        with reporter.status(title):
+            yield lambda t: None
+    else:
+        with reporter.bar(title, stop, "s") as advance:
+            yield advance
+    reporter.info(f"{title}: {time.monotonic() - began:.1f} s")
 
 
 class Clock:
     """Moves the progress bar of a simulation, and measures from the end of its first step: loading does not count."""
 
-    def __init__(self, progress: Progress, task: TaskID):
-        self.progress, self.task = progress, task
-        self.steps = 0
+    def __init__(self, advance: Callable[[float], None]):
+        self.advance, self.steps = advance, 0
         self.first = self.last = (0.0, 0.0)  # simulated, elapsed
 
     def __call__(self, t: float) -> None:
@@ -283,7 +264,7 @@ class Clock:
         if self.steps == 0:
             self.first = self.last
         if self.steps % 20 == 0:
-            self.progress.update(self.task, completed=t)
+            self.advance(t)
         self.steps += 1
 
     @property
@@ -339,18 +320,16 @@ def facts(r: Report) -> dict[str, str]:
     }
 
 
-def summary(reports: list[Report]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=0, collapse_padding=True)
-    for title in ("FMU", *facts(Report(""))):
-        table.add_column(title, no_wrap=True)
-    for r in reports:
+def print_summary(reports: list[Report]) -> None:
+    """Plain columns, narrower than a table with frames."""
+    rows = [{"FMU": r.name, **facts(r)} for r in reports]
+    widths = {title: max(len(title), *(len(row[title]) for row in rows)) for title in rows[0]}
+    console.print(" ", *(Styled(f"{title:{width + 1}}", "bold") for title, width in widths.items()))
+    console.print(" ", "─" * (sum(widths.values()) + len(widths)))
+    for r, row in zip(reports, rows, strict=True):
         good = {"valid": not r.invalid, "checked": r.passed == r.applied, "simulated": r.simulated is not None}
-        cells = {
-            title: f"[{'green' if good[title] else 'red'}]{text}[/]" if title in good and text != "-" else text
-            for title, text in facts(r).items()
-        }
-        table.add_row(r.name, *cells.values())
-    return table
+        styles = {title: "green" if holds else "red" for title, holds in good.items() if row[title] != "-"}
+        console.print(" ", *(Styled(f"{text:{widths[t] + 1}}", styles.get(t, "")) for t, text in row.items()))
 
 
 if __name__ == "__main__":

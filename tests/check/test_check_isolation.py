@@ -14,7 +14,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rich.console import Console
 
 from helpers.binary_files import PE_X86_64, mach_o, pe
 from helpers.check_defect import XML
@@ -27,6 +26,7 @@ from mechfmu.check.model_data import host_platform
 from mechfmu.check.processes import RuleProcesses
 from mechfmu.check.report.as_junit import to_junit
 from mechfmu.check.report.as_text import print_report
+from mechfmu.console import Console
 
 pytest_plugins = ("helpers.check_fixtures",)
 
@@ -97,7 +97,7 @@ spec = importlib.util.spec_from_file_location("child", {child.__file__!r})
 child = importlib.util.module_from_spec(spec); spec.loader.exec_module(child)
 child.load_package()
 importlib.import_module(child.ALIAS + ".dynamic")
-print(sorted(m for m in sys.modules if m.split(".")[0] in ("mechfmu", "numpy", "lxml", "fmpy", "rich")))
+print(sorted(m for m in sys.modules if m.split(".")[0] in ("mechfmu", "numpy", "lxml", "fmpy")))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")
     assert result.stdout.strip() == "[]"
@@ -120,7 +120,7 @@ def test_without_a_binary_for_this_platform_only_the_file_is_checked(check_defec
     assert not any(r.skipped for r in report.results if r.rule.id.startswith("S"))
     assert report.exit_status == 0 and replace(report, options=Options(strict=True)).exit_status == 2
     output = io.StringIO()
-    print_report(report, Console(file=output, width=200))
+    print_report(report, Console(output))
     assert f"no error or warning in the file; the binary was not run: {report.static_only}" in output.getvalue()
 
 

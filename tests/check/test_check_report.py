@@ -15,7 +15,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rich.console import Console
 
 from helpers.check_reports import report, variable
 from helpers.check_zoo import CLEAN, DEFECTS, MISBEHAVING, Defect, write_fmu
@@ -26,6 +25,7 @@ from mechfmu.check.report.as_junit import to_junit
 from mechfmu.check.report.as_text import print_report
 from mechfmu.check.results import NotChecked
 from mechfmu.cli import main
+from mechfmu.console import Console
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,9 @@ def test_all_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def printed(found: Report) -> str:
-    out = Console(file=io.StringIO(), width=200)
-    print_report(found, out)
-    return out.file.getvalue()
+    output = io.StringIO()
+    print_report(found, Console(output))
+    return output.getvalue()
 
 
 def test_the_terminal_shows_causes_with_count_examples_sentence_and_suggestion() -> None:

@@ -54,7 +54,7 @@ def test_list(tmp_path: Path) -> None:
 
 
 def test_list_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechfmu.cli.terminal.OUT.width", 80)
+    monkeypatch.setattr("mechfmu.cli.terminal.OUT.fixed_width", 80)
     assert main(["list"]) == 0
     text = capsys.readouterr().out
     assert all("|".join(o.choices) in text for key in names() for o in find(key).option_list)

@@ -124,7 +124,7 @@ def test_a_toml_file(tmp_path: Path) -> None:
 
 
 def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechfmu.cli.terminal.OUT.width", 200)
+    monkeypatch.setattr("mechfmu.cli.terminal.OUT.fixed_width", 200)
     assert main(["list", str(urdf)]) == 0
     text = capsys.readouterr().out
     assert "two_links: base" in text

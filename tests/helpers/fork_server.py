@@ -23,9 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LIBRARIES = "casadi scipy.integrate scipy.optimize scipy.linalg matplotlib.pyplot fmpy fmpy.fmi2 lxml.etree"
-RICH = "rich.table rich.progress rich.tree"
 OWN = "cli fmu.build simulation.simulate simulation.engines cosim.system view.plot view.animate check.checker"
-PRELOADED = (*LIBRARIES.split(), *RICH.split(), *(f"mechfmu.{name}" for name in OWN.split()))
+PRELOADED = (*LIBRARIES.split(), *(f"mechfmu.{name}" for name in OWN.split()))
 SETTINGS = {"COLUMNS": "200", "MPLBACKEND": "Agg"}
 
 _server: subprocess.Popen[str] | None = None

@@ -10,7 +10,8 @@ isolation    one process per dynamic rule
 checker      all rules, one report
 report       terminal, JSON, JUnit, HTML
 
-This package is independent of the rest of mechfmu: it imports nothing from it (tests/project/test_layers.py).
+This package is independent of the rest of mechfmu: only report/as_text.py imports something from it, the output of text
+in console.py (tests/project/test_layers.py).
 `findings` and `dynamic` use only the standard library, because they are loaded into the process that runs the
 FMU, where an FMU with Python code must not find our modules.
 """

@@ -17,7 +17,7 @@ import argcomplete
 from ..model import UserError
 from ..model.extras import MissingPackage, missing_packages_named
 from .parser import make_parser
-from .terminal import REPORTER
+from .terminal import OUT, REPORTER, print_error
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # the disk is full or read-only
 
@@ -37,27 +37,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prefix = f"mechfmu {options.command}:"
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"{prefix} warning: {message}", file=sys.stderr)
+        print_error(f"{prefix} warning: {message}")
 
     try:
         with warnings.catch_warnings(), missing_packages_named():
             warnings.simplefilter("default", RuntimeWarning)
             warnings.showwarning = show_warning
             status: int | None = options.run(options)
+            OUT.flush()
     except UserError as error:
         if options.traceback:
             traceback.print_exception(error)
         text = f"mechfmu {options.command} {error.need}" if isinstance(error, MissingPackage) else f"{prefix} {error}"
-        print(text, file=sys.stderr)
+        print_error(text)
         return 2
     except OSError as error:
         if error.errno not in DISK_ERRORS and "temporary directory" not in str(error):  # tempfile found no disk space
             raise
         where = f" {error.filename}" if error.filename else ""
-        print(f"{prefix} cannot write{where}: {error.strerror or error}", file=sys.stderr)
+        print_error(f"{prefix} cannot write{where}: {error.strerror or error}")
         return 2
     except KeyboardInterrupt:
-        print(f"{prefix} interrupted", file=sys.stderr)
+        print_error(f"{prefix} interrupted")
         return 130
     return status or 0
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from ..console import Console
+from .live_line import LiveLine, bar, spinner
 
 LINE_INTERVAL = 2.0  # s between two lines at least, so that short runs print none
 LINE_COUNT = 10  # lines of a long run
@@ -25,19 +25,21 @@ class Reporter:
     def info(self, text: str) -> None:
         """Print one line, never wrapped, and flush it."""
         if not self.quiet:
-            print(text, flush=True)
+            out = Console()
+            out.print(text)
+            out.flush()
 
     @property
     def interactive(self) -> bool:
         """Whether spinners and bars are shown."""
-        return sys.stdout.isatty() and sys.stderr.isatty() and not self.quiet and not self.verbose
+        return sys.stdout.isatty() and Console(sys.stderr).has_escapes and not self.quiet and not self.verbose
 
     @contextmanager
     def status(self, title: str) -> Iterator[Callable[[str], None]]:
         """Show a spinner; yield a function that takes the name of the current step."""
         if self.interactive:
-            with Console(stderr=True).status(title) as status:
-                yield status.update
+            with LiveLine(title, spinner) as line:
+                yield line.update
             return
         steps: list[tuple[str, float]] = []
 
@@ -59,16 +61,9 @@ class Reporter:
         if not self.interactive:
             yield ProgressLines(self.info, title, total, unit, 0.0 if self.verbose else LINE_INTERVAL)
             return
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn(f"{{task.completed:g}} of {{task.total:g}} {unit}"),
-            TimeRemainingColumn(),
-        )
-        console = Console(file=sys.stderr)  # the stream of this moment: it is redirected while an FMU runs
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task(title, total=total)
-            yield lambda done: progress.update(task, completed=round(done, 2))
+        began = time.monotonic()
+        with LiveLine(0.0, lambda done, out: bar(title, done, total, unit, time.monotonic() - began, out)) as line:
+            yield line.update
 
 
 class ProgressLines:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
+from ..console import TextTable
 from ..model import UserError, did_you_mean
 from ..model.extras import require
 from .arguments import read_names
-from .terminal import OUT, REPORTER, count, escape_markup, print_table
+from .terminal import OUT, REPORTER, count
 
 PICTURES = (".png", ".svg", ".pdf")
 PLOTS = (*PICTURES, ".html")
@@ -84,15 +83,14 @@ def write_result_files(result: Any, options: argparse.Namespace, signals: Sequen
 
 def print_final_values(result: Any) -> None:
     """Print the last value of every signal in its display unit."""
-    table = Table("output", "unit", "at the end")
+    table = TextTable("output", "unit", "at the end")
     for name in result.names:
         how = result.shown[name]
-        table.add_row(escape_markup(name), how.unit, f"{how.factor * result[name][-1] + how.offset:.6g}")
-    print_table(table)
+        table.add_row(name, how.unit, f"{how.factor * result[name][-1] + how.offset:.6g}")
+    OUT.print_table(table)
     other = {how.unit: how.own for how in result.shown.values() if how.own}
     if other:
-        text = f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}"
-        OUT.print(text, highlight=False, soft_wrap=True)
+        OUT.print(f"shown in {', '.join(other)}; --set and files use {', '.join(other.values())}")
 
 
 def report_flags(descriptions: Mapping[str, str | None], result: Any) -> None:

@@ -29,17 +29,18 @@ def variable_lines(variables: Sequence[VariableLine], width: int | None) -> list
         lines.append(causality)
         for v in (v for v in variables if v.causality == causality):
             cells = f"{GAP}{v.unit:{units}}{GAP}{v.start:{starts}}{GAP}"
-            if width is None:
-                lines.append(f"{INDENT}{v.name:{names}}{cells}{v.meaning}".rstrip())
-            elif len(v.name) > names:
-                lines += [f"{INDENT}{v.name}", *_wrapped(f"{INDENT}{'':{names}}{cells}", v.meaning, width)]
+            if len(v.name) > names and width is not None:
+                lines += [f"{INDENT}{v.name}", *wrap_behind(f"{INDENT}{'':{names}}{cells}", v.meaning, width)]
             else:
-                lines += _wrapped(f"{INDENT}{v.name:{names}}{cells}", v.meaning, width)
+                lines += wrap_behind(f"{INDENT}{v.name:{names}}{cells}", v.meaning, width)
     return lines
 
 
-def _wrapped(start: str, meaning: str, width: int) -> Iterator[str]:
-    """Wrap the meaning behind `start`, or below it where there is little room."""
+def wrap_behind(start: str, meaning: str, width: int | None) -> Iterator[str]:
+    """Wrap the meaning behind `start`, or below it where there is little room; None: one line of any length."""
+    if width is None:
+        yield f"{start}{meaning}".rstrip()
+        return
     beside = width - len(start) >= MIN_MEANING_WIDTH
     column = len(start) if beside else 3 * len(INDENT)
     words = textwrap.wrap(meaning, max(width - column, 1), break_long_words=False, break_on_hyphens=False)

@@ -12,7 +12,7 @@ from ... import __version__
 from ...model import UserError, did_you_mean
 from ..arguments import complete_with
 from ..result_files import check_writable
-from ..terminal import OUT, REPORTER, print_line
+from ..terminal import OUT, REPORTER
 from . import Commands
 
 if TYPE_CHECKING:
@@ -225,4 +225,4 @@ def _write_reports(reports: Sequence[Report | NotChecked], options: argparse.Nam
     for file in filter(None, contents):
         with atomic_write(Path(file)) as target:
             target.write_bytes(contents[file]())
-        print_line(f"wrote {file}")
+        OUT.print(f"wrote {file}")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
+from ...console import TextTable
 from ...model import UserError, did_you_mean
 from ..arguments import (
     add_realtime,
@@ -21,7 +19,7 @@ from ..arguments import (
     seconds,
 )
 from ..result_files import check_result_files, check_writable, report_flags, selected_signals, write_result_files
-from ..terminal import OUT, REPORTER, count
+from ..terminal import OUT, REPORTER, count, print_error
 from . import Commands
 
 if TYPE_CHECKING:
@@ -101,7 +99,7 @@ def _run_system(options: argparse.Namespace) -> None:
             isolated=options.isolated,
             master=options.master,
             progress=advance if options.realtime is None else pace(options.realtime, advance),
-            warn=lambda text: print(f"mechfmu cosim: warning: {text}", file=sys.stderr),
+            warn=lambda text: print_error(f"mechfmu cosim: warning: {text}"),
         )
     steps = count(len(result.t) - 1, "step")
     REPORTER.info(f"{system.name}: {_size(system)}, {steps} to t = {result.t[-1]:g} s")
@@ -187,7 +185,7 @@ def _make_system(options: argparse.Namespace, name: str, folder: Path) -> System
 def _print_ready_systems() -> None:
     from ...cosim.builtin import BUILTIN
 
-    table = Table("ready system", "what it is")
+    table = TextTable("ready system", "what it is")
     for name, system in BUILTIN.items():
         table.add_row(name, system.title)
-    OUT.print(table)
+    OUT.print_table(table)

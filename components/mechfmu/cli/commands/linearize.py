@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rich.table import Column, Table
-
+from ...console import TextTable
 from ...model import Mechanism, UserError
 from ..arguments import add_repeatable, read_pairs
 from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
 from ..result_files import check_ending, check_writable
-from ..terminal import OUT, REPORTER, escape_markup, print_table
+from ..terminal import OUT, REPORTER
 from . import Commands
 
 ROUNDING = 1e-12  # relative: smaller parts of an eigenvalue are shown as zero
@@ -46,11 +45,11 @@ def run(options: argparse.Namespace) -> None:
     point = trim(model, values, options.free, options.hold) if options.trim else start_point(model, values)
     linear = linearize(model, point=point)
     if options.trim:
-        table = Table("at rest", "value")
+        table = TextTable("at rest", "value")
         for name, value in values_at(model, point).items():
-            table.add_row(escape_markup(name), f"{value:.6g}")
-        print_table(table)
-    OUT.print(_mode_table(linear))
+            table.add_row(name, f"{value:.6g}")
+        OUT.print_table(table)
+    OUT.print_table(_mode_table(linear))
     if options.output:
         linear.save(options.output)
         REPORTER.info(f"wrote {options.output}")
@@ -75,13 +74,13 @@ def _model_and_values(options: argparse.Namespace) -> tuple[Mechanism, dict[str,
     return model, starts | values
 
 
-def _mode_table(linear: Any) -> Table:
-    table = Table("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", Column("states", overflow="fold"))
+def _mode_table(linear: Any) -> TextTable:
+    table = TextTable("mode", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "states")
     for number, (root, frequency, damping, states, constraint) in enumerate(linear.modes(), 1):
         real = _without_rounding(root.real, abs(root))
         eigenvalue = f"{real:.6g}" + (f" ± {root.imag:.6g}i" if root.imag else "")
         ratio = f"{_without_rounding(damping, 1.0):.4g}"
-        listed = escape_markup(", ".join(states)) + (" (constraint)" if constraint else "")
+        listed = ", ".join(states) + (" (constraint)" if constraint else "")
         table.add_row(str(number), eigenvalue, f"{frequency:.6g}", ratio, listed)
     return table
 

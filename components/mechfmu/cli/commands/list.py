@@ -6,22 +6,21 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.tree import Tree as RichTree
-
 from ... import mechanisms
+from ...console import Styled, TextTable
 from ...model import Mechanism, UserError
 from ...model.extras import EXTRAS, install, missing_extras
 from ..arguments import read_pairs
 from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
-from ..terminal import MAX_TABLE_ROWS, OUT, count, escape_markup, folding_table, print_columns, print_line, shorten
-from ..variable_list import VariableLine, variable_lines
+from ..terminal import MAX_TABLE_ROWS, OUT, count, print_columns, shorten
+from ..tree_lines import tree_lines
+from ..variable_list import VariableLine, variable_lines, wrap_behind
 from . import Commands
 
 if TYPE_CHECKING:
     from ...mechanisms.tree.base import TreeMechanism
 
+DEFAULT_WIDTH = 80  # columns of a tree in a pipe
 REAL_TYPES = ("Real", "Float64", "Float32")
 
 
@@ -57,16 +56,16 @@ def _list_all() -> None:
     for key in mechanisms.names():
         mechanism = mechanisms.find(key)
         _print_title(key, mechanism.title)
-        lines = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 2))
+        values = {o.name: f"{o.name}={'|'.join(o.choices) or shorten(o.default)}" for o in mechanism.option_list}
+        widest = max(map(len, values.values()), default=0)
         for o in mechanism.option_list:
             default = f" (default: {o.default})" if o.choices else ""
-            value = "|".join(o.choices) or shorten(o.default)
-            lines.add_row(escape_markup(f"{o.name}={value}"), escape_markup(f"{o.description}{default}"))
-        OUT.print(Padding(lines, (0, 0, 0, 4)))
-    OUT.print("mechfmu list NAME shows a mechanism's variables", highlight=False)
+            for line in wrap_behind(f"    {values[o.name]:{widest}}  ", f"{o.description}{default}", OUT.width):
+                OUT.print(line)
+    OUT.print("mechfmu list NAME shows a mechanism's variables")
     if missing := missing_extras():
         parts = ", ".join(f"{extra} ({EXTRAS[extra]})" for extra in missing)
-        print_line(f"not installed: {parts}; {install(','.join(missing))}")
+        OUT.print(f"not installed: {parts}; {install(','.join(missing))}")
 
 
 def _list_fmu(file: str) -> None:
@@ -77,7 +76,7 @@ def _list_fmu(file: str) -> None:
     kinds = {"Co-Simulation": description.coSimulation, "Model Exchange": description.modelExchange}
     _print_title(description.modelName, description.description or "")
     interfaces = " and ".join(name for name, kind in kinds.items() if kind is not None)
-    OUT.print(f"FMI {description.fmiVersion}, {interfaces}", highlight=False)
+    OUT.print(f"FMI {description.fmiVersion}, {interfaces}")
     rows = []
     for v in description.modelVariables:
         if v.causality not in ("local", "independent"):
@@ -86,7 +85,7 @@ def _list_fmu(file: str) -> None:
     _print_variables(rows)
     local = sum(v.causality == "local" for v in description.modelVariables)
     if local:
-        OUT.print(f"and {count(local, 'local variable')}", highlight=False)
+        OUT.print(f"and {count(local, 'local variable')}")
 
 
 def _list_mechanism(mechanism: Mechanism) -> None:
@@ -95,13 +94,12 @@ def _list_mechanism(mechanism: Mechanism) -> None:
 
     _print_title(mechanism.key, mechanism.title)
     if mechanism.option_list:
-        table = folding_table("option", "value", "choices", "meaning")
+        table = TextTable("option", "value", "choices", "meaning")
         for o in mechanism.option_list:
             value = mechanism.options[o.name]
             default = "" if value == o.default else f" (default: {shorten(o.default)})"
-            cells = (o.name, shorten(value), ", ".join(o.choices), f"{o.description}{default}")
-            table.add_row(*map(escape_markup, cells))
-        OUT.print(table)
+            table.add_row(o.name, shorten(value), ", ".join(o.choices), f"{o.description}{default}")
+        OUT.print_table(table)
     if isinstance(mechanism, TreeMechanism):
         _print_tree(mechanism)
     rows = []
@@ -113,26 +111,30 @@ def _list_mechanism(mechanism: Mechanism) -> None:
 
 
 def _print_title(name: str, text: str) -> None:
-    OUT.print(f"[bold]{escape_markup(name)}[/]  {escape_markup(text)}", highlight=False)
+    OUT.print_wrapped(Styled(name, "bold"), f"  {text}")
 
 
 def _print_tree(mechanism: TreeMechanism) -> None:
-    branches, depth = {"": RichTree(f"{mechanism.name}: base")}, {"": 0}
-    plain = []
+    branches: dict[str, list[str]] = {"": []}
+    depth, texts, plain = {"": 0}, {"": f"{mechanism.name}: base"}, []
     for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
         text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
-        branches[body.name] = branches[joint.parent].add(escape_markup(text))
+        branches[joint.parent].append(body.name)
+        branches[body.name], texts[body.name] = [], text
         depth[body.name] = depth[joint.parent] + 1
         plain.append((f"{joint.parent or 'base'} -", text))
-    if len(plain) > MAX_TABLE_ROWS or 4 * max(depth.values()) > OUT.width // 2:  # too deep for branches
+    if (
+        len(plain) > MAX_TABLE_ROWS or 4 * max(depth.values()) > (OUT.width or DEFAULT_WIDTH) // 2
+    ):  # too deep for branches
         print_columns([(f"{mechanism.name}:",), *plain])
     else:
-        OUT.print(branches[""])
+        for line in tree_lines(texts, branches, OUT):
+            OUT.print(line)
 
 
 def _print_variables(rows: Sequence[tuple[str, str, str, str, str]]) -> None:
     if len(rows) > MAX_TABLE_ROWS:
         print_columns([("variable", "causality", "unit", "start", "meaning"), *rows])
         return
-    for line in variable_lines([VariableLine(*row) for row in rows], OUT.width if OUT.is_terminal else None):
-        print_line(line)
+    for line in variable_lines([VariableLine(*row) for row in rows], OUT.width):
+        OUT.print(line)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from ...model.extras import require
 from ..result_files import PICTURES, check_ending, check_writable
-from ..terminal import REPORTER
+from ..terminal import REPORTER, print_error
 from . import Commands
 
 
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             text = f"interrupted after {done} of {spec.runs} runs; the same command resumes the sweep"
-            print(f"mechfmu sweep: {text}", file=sys.stderr)
+            print_error(f"mechfmu sweep: {text}")
             return 130
     failures = f", {failed} of them failed" if failed else ""
     REPORTER.info(f"{description.modelName}: {spec.runs} runs in {folder}{failures}")
