@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -14,19 +15,16 @@ POSSIBLE = sys.platform == "linux"
 
 def in_copy(function: Callable[[], Any]) -> Any:
     """The result of a function in a copy of this process, or None if it fails there."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            result = function()
-            with os.fdopen(writing, "wb") as stream:
-                pickle.dump(result, stream)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        data = stream.read()
-    os.waitpid(child, 0)
-    try:
-        return pickle.loads(data)
-    except (EOFError, pickle.UnpicklingError):
-        return None
+    with tempfile.TemporaryFile() as file:  # not a pipe, whose end a process that the FMU starts may keep open
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                pickle.dump(function(), file)
+                file.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        file.seek(0)
+        try:
+            return pickle.load(file)
+        except (EOFError, pickle.UnpicklingError):
+            return None

@@ -303,13 +303,13 @@ def _left_behind(before: Inventory, after: Inventory, first_files: frozenset[str
     opened = after.descriptors - before.descriptors if len(after.descriptors) > len(before.descriptors) else set()
     where = "fmi2FreeInstance"
     if opened:
-        problem = f"it leaves {len(opened)} file descriptors open ({sorted(opened)[0].partition(' ')[2]})"
+        problem = f"file descriptors are left open: {len(opened)} ({sorted(opened)[0].partition(' ')[2]})"
         yield Finding(where, problem, "all resources freed", sentence="free-all", cause="descriptors")
     if after.threads > before.threads:
         problem = f"{after.threads - before.threads} threads are still running"
         yield Finding(where, problem, "all resources freed", sentence="free-all", cause="threads")
     if after.children > before.children:
-        problem = f"{after.children - before.children} child processes are left"
+        problem = f"processes are left that the FMU has started: {after.children - before.children}"
         yield Finding(where, problem, "all resources freed", sentence="free-all", cause="children")
     if files := sorted(after.files - first_files):
         problem = f"{len(files)} files are left behind ({', '.join(files[:3])})"

@@ -14,16 +14,7 @@ from typing import Any
 from ..findings import Finding, Plot
 from . import binding
 from .binding import DISCARD, WARNING
-from .instance import (
-    INITIALIZATION,
-    INSTANTIATED,
-    TYPES,
-    FmuInstance,
-    IllegalCall,
-    NotJudged,
-    empty_array,
-    same,
-)
+from .instance import INITIALIZATION, INSTANTIATED, TYPES, FmuInstance, IllegalCall, NotJudged, empty_array, same
 from .model import ModelVariable, Value
 
 SMALLEST = 1e-6  # of a variable's scale: differences are compared with at least this size

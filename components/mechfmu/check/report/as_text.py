@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 
 from ...console import Console, Part, Styled, TextTable
 from ..checker import RULES
@@ -35,16 +36,24 @@ def print_report(report: Report | NotChecked, out: Console) -> None:
             out.print("  ", Styled(f"{outcome:<10}", style), f" {' '.join(ids)}")
     skipped = [(r.rule.id, r.skipped) for r in report.results if report.outcome(r) == "not run"]
     for label, pairs in (("not run", skipped), ("not judged", report.not_judged)):
-        for reason, ids in _by_reason(pairs).items():
-            out.print("  ", Styled(f"{label:<10} {' '.join(ids)}: {reason}", "dim"))
+        for reason, rules in _by_reason(list(pairs)).items():
+            out.print("  ", Styled(f"{label:<10} {rules}: {reason}", "dim"))
     out.print("  ", *_verdict(report))
 
 
-def _by_reason(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for id, reason in pairs:
-        found.setdefault(reason, []).append(id)
-    return found
+def _by_reason(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Each reason and the rules that give it. "part: reason" is a part of a rule, if the reason is given repeatedly."""
+    often = Counter(text.partition(": ")[2] for _, text in pairs)
+    found: dict[str, dict[str, list[str]]] = {}
+    for id, text in pairs:
+        part, _, tail = text.partition(": ")
+        reason = tail if tail and often[tail] > 1 else text
+        parts = found.setdefault(reason, {}).setdefault(id, [])
+        parts += [part] if reason != text else []
+    return {
+        reason: " ".join(f"{id} ({', '.join(parts)})" if parts else id for id, parts in rules.items())
+        for reason, rules in found.items()
+    }
 
 
 def _print_group(group: FindingGroup, out: Console) -> None:
