@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -31,7 +32,9 @@ def load_package() -> ModuleType:
 
 
 def limit_resources() -> None:
-    """No core dumps and no endless files, where the operating system supports it. Reserved memory is not limited."""
+    """No core dumps and no endless files, where the operating system supports it. Reserved memory is not limited.
+    Ctrl-C ends the process, also if it was started in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         import resource
     except ImportError:

@@ -31,6 +31,7 @@ class Lives:
         elsewhere = self._in_other_processes()
         self.plain = repeatable_run(s, PLAIN, SECONDS_SHARE) if elsewhere is None else elsewhere[0]
         self.expected = self.life(self.plain)
+        self.second = [] if s.once_per_process else self.life(self.plain.shortened(SHORT))
         if elsewhere is not None:
             self.ignored = self._unequal(elsewhere[1])
         self.stirred = with_slopes(s, repeatable_run(s, seconds_share=SECONDS_SHARE))
@@ -184,7 +185,8 @@ def _reset_after_error(r: Lives) -> Iterator[Finding]:
 
 
 def _later(r: Lives) -> Iterator[Finding]:
-    """A new instance after another one was stirred and freed."""
+    """The second instance of the process, and one after another one was stirred and freed."""
+    yield from r.compared("in a second instance it differs from the first", "new-instance", r.second)
     r.life(r.stirred)
     problem = "in a new instance, after another one was freed, it differs from the first instance"
     yield from r.compared(problem, "new-instance", r.life(r.plain))
@@ -195,7 +197,7 @@ def _interleaved(r: Lives) -> Iterator[Finding]:
     alone = r.s.new_instance()
     stirred_alone = r.run(r.stirred, alone)
     alone.free()
-    one, two, three = (r.s.new_instance() for _ in range(3))
+    two, one, three = (r.s.new_instance() for _ in range(3))  # the plain one is neither the first nor the last
     r.stirred.prepared(two)
     r.plain.prepared(one)
     r.stirred.prepared(three)

@@ -13,7 +13,7 @@ from .session import Session
 from .snapshots import Reader
 from .stirring import FAILURES, Refused, Values, assign, grid_steps, other_values, while_running
 
-LARGE = (70_001, 1_001, 301)  # more than 16, 9 and 8 bits, if the limits allow it
+LARGE = (16_777_217, 70_001, 1_001, 301)  # more than 24 (those of a float), 16, 9 and 8 bits
 
 
 def many_at_once(s: Session) -> Iterator[Finding]:
@@ -75,29 +75,32 @@ def _set_text(instance: FmuInstance, v: ModelVariable, text: str) -> int:
 
 
 def large_integers(s: Session) -> Iterator[Finding]:
-    """Inputs and tunable parameters keep integers of more than 8 and 16 bits."""
-    values = _large(while_running(s))
-    if not values:
+    """Inputs and tunable parameters keep integers of many bits, as far as their limits and the FMU allow."""
+    if not _large(while_running(s), LARGE[0]):
         return
-    instance = s.new_instance().enter_run_state()
-    if s.kind == "ModelExchange":
-        instance.enter_event_mode()
-    try:
-        assign(instance, values)
-        if instance.state not in (EVENT_MODE, CONTINUOUS_TIME):
-            instance.step(grid_steps(s)[0])
-    except (*FAILURES, CallFailed):
-        raise NotJudged("the FMU does not accept the values") from None
-    for v, found in zip(values, instance.get(list(values)), strict=True):
-        if found != values[v]:
-            yield v.finding(f"set to {values[v]!r}, it is {found!r}", "the value that was set", "set-values")
-    finish(instance)
+    for size in LARGE:
+        values = _large(while_running(s), size)
+        instance = s.new_instance().enter_run_state()
+        if s.kind == "ModelExchange":
+            instance.enter_event_mode()
+        try:
+            assign(instance, values)
+            if instance.state not in (EVENT_MODE, CONTINUOUS_TIME):
+                instance.step(grid_steps(s)[0])
+        except (*FAILURES, CallFailed):
+            continue
+        for v, found in zip(values, instance.get(list(values)), strict=True):
+            if found != values[v]:
+                yield v.finding(f"set to {values[v]!r}, it is {found!r}", "the value that was set", "set-values")
+        finish(instance)
+        return
+    raise NotJudged("the FMU does not accept the values")
 
 
-def _large(variables: Sequence[ModelVariable]) -> Values:
+def _large(variables: Sequence[ModelVariable], size: int) -> Values:
     found: Values = {}
     for v in variables:
-        fitting = [x for x in LARGE if v.inside(x)]
+        fitting = [x for x in LARGE if x <= size and v.inside(x)]
         if v.type == "Integer" and not v.items and fitting:
             found[v] = fitting[0]
     return found
