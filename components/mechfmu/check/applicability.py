@@ -56,6 +56,8 @@ def reason_not_applicable(rule: Rule, model: dict[str, Any], kind: str) -> str:
     capability = CAPABILITIES.get(rule.id)
     if capability and interface.get(capability, "").strip() not in ("true", "1"):
         return f"the FMU does not claim {capability}"
+    if rule.id == "D16" and interface.get("canBeInstantiatedOnlyOncePerProcess", "").strip() in ("true", "1"):
+        return "the FMU can be instantiated only once per process"
     if rule.id == "D12" and model["reference"] is None:
         return "the FMU carries no reference result"
     return ""

@@ -19,6 +19,7 @@ REFERENCE_BYTES = 20_000_000  # largest CSV file that is read
 REFERENCE_ROWS = 2000
 RESOLUTION = 1e-3  # of a step
 MOST_STEPS, FEW_STEPS = 1e9, 1000  # of the default experiment
+VERSION_2_0_3 = "2021-11-29"  # the day of this text of the standard
 BOOLEANS = ("true", "false", "1", "0")
 
 
@@ -68,6 +69,7 @@ def model_data(d: Description, archive: Archive) -> dict[str, Any]:
         unusable=_unusable(d),
         categories=[c.get("name") for c in d.all("LogCategories/Category") if c.get("name")],
         **_experiment(d),
+        before_2_0_3="" < (d.attribute("generationDateAndTime") or "") < VERSION_2_0_3,
         reference=_reference(archive, variables),
         resources="resources" in archive.folders,
     )

@@ -142,9 +142,7 @@ SENTENCES: dict[str, Sentence] = {
         "The allowed values for category are defined in the modelDescription.xml file via the element "
         "<fmiModelDescription><LogCategories>",
     ),
-    "no-log-categories": Sentence(
-        "2.1.5", "If the FMU does not define any log categories, category must be a null pointer."
-    ),
+    "no-log-categories": Sentence("2.1.5", "If the FMU does not define any log categories, category must be NULL."),
     "step-finished": Sentence(
         "2.1.5",
         "If a pointer to a function is provided, it must be called by the FMU after a completed communication step.",
@@ -618,11 +616,6 @@ SENTENCES: dict[str, Sentence] = {
         "3.2.2",
         "Depending on the connection with other FMUs, the environment shall [...] call fmi2EnterContinuousTimeMode if "
         "all FMUs return newDiscreteStatesNeeded = fmi2False.",
-    ),
-    "terminate-message": Sentence(
-        "3.2.2",
-        "When the FMU is terminated, it is assumed that an appropriate message is printed by the logger function (see "
-        "section 2.1.5) to explain the reason for the termination.",
     ),
     "nominal-positive": Sentence("3.2.2", "Note that it is required that x_nominal[i] > 0.0."),
     "next-event-time": Sentence(

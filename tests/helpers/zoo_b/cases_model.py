@@ -281,6 +281,7 @@ EVENTS = [
         "terminateSimulation is true at the first event, without a "
         'message: 3.2.2 "it is assumed that an appropriate message is printed by the logger".',
         also=("D13",),
+        cls="warning",
     ),
     case(
         "D14",
@@ -288,6 +289,7 @@ EVENTS = [
         "me_stops_late",
         "terminateSimulation is true at a late event, without a message (3.2.2, same sentence).",
         also=("D13",),
+        cls="warning",
     ),
     case(
         "D14",

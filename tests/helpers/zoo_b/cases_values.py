@@ -98,6 +98,7 @@ LOCATIONS = [
         P,
         "location_localhost",
         'file://localhost/path is refused: 2.1.5 "either including or omitting the authority component".',
+        "warning",
     ),
     case(
         "D2",

@@ -75,7 +75,7 @@ def allowed(s: Session, state: str) -> Iterator[Call]:
 
 def _exchange(s: Session, state: str) -> Iterator[Call]:
     n, nz = len(s.model.states), s.model.indicators
-    if n:
+    if n and not (s.model.before_2_0_3 and state not in (EVENT_MODE, CONTINUOUS_TIME)):
         yield Call("fmi2GetNominalsOfContinuousStates", plain((c_double * n)(), n))
     if state in READABLE:
         for name in VECTORS:

@@ -131,8 +131,7 @@ class EventObserver(Observer):
         said = bool(texts - self._known) or any(message.status != OK for message in self.s.log)
         if info.terminateSimulation == 1 and not said:
             problem = f"it asks to end the simulation at t = {self.instance.t:g} without a message"
-            sentence = "terminate-message"
-            self.note(Finding("fmi2NewDiscreteStates", problem, "a message with the reason", sentence=sentence))
+            self.note(Finding("fmi2NewDiscreteStates", problem, "a message with the reason"))
         self._known |= texts
         self.s.log.clear()
 

@@ -129,7 +129,7 @@ class EventParts:
         except SimulationTerminated as end:
             if str(end) and not self.s.log:
                 problem = f"it asks to end the simulation at t = {observer.instance.t:g} without a message"
-                yield Finding(str(end), problem, "a message with the reason", sentence="terminate-message")
+                yield Finding(str(end), problem, "a message with the reason")
             raise
         finally:
             yield from observer.findings

@@ -141,13 +141,15 @@ def _visible(s: Session) -> Iterator[Finding]:
 def _locations(s: Session, reads: ResourceReads) -> Iterator[Finding]:
     """A file URI without authority, one with a host, one with encoded characters, and none at all for an FMU that does
     not read its resources."""
-    for what, beginning in (("file:/path", "file:/"), ("file://localhost/path", "file://localhost/")):
-        if s.attempt(f"location {what}"):
+    forms = (("file:/path", "file:/", True), ("file://localhost/path", "file://localhost/", False))
+    for what, beginning, mandatory in forms:  # an authority that is not empty is rare
+        if s.attempt(f"location {what}", legal=mandatory):
             s.log.clear()
             location = s.resources.replace("file:///", beginning, 1)
             if (problem := _location_problem(s, location)) is not None:
                 problem = f"{problem} for a resource location of the form {what}"
-                yield Finding("fmi2Instantiate", problem, "an instance", sentence="resource-location")
+                sentence = "resource-location" if mandatory else ""
+                yield Finding("fmi2Instantiate", problem, "an instance", sentence=sentence)
     if s.model.resources and s.attempt("location with encoded characters"):
         s.log.clear()
         link = s.work / "Ordner mit Ümlaut"

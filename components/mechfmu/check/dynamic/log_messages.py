@@ -58,7 +58,7 @@ def message_findings(s: Session, m: Message, name: str) -> Iterator[Finding]:
     if s.model.categories and m.category not in s.model.categories:
         expected = f"one that is declared in LogCategories: {', '.join(s.model.categories)}"
         yield Finding("logger", f"category {m.category!r}", expected, sentence="log-categories")
-    if not s.model.categories and m.category:
+    if not s.model.categories and m.category and not s.model.before_2_0_3:
         expected = "NULL, since no LogCategories are declared"
         cure = "declare the categories in LogCategories"
         problem = f"category {m.category!r}"

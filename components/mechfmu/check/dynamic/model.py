@@ -91,6 +91,7 @@ class Model:
     step_declared: bool  # otherwise it is a choice of the checker
     stop_declared: bool  # likewise
     tolerance: float | None
+    before_2_0_3: bool  # generated before that text of the standard
     reference: dict[str, Any] | None  # dict(file, t, signals, inputs)
     resources: bool  # the FMU has a folder resources
 

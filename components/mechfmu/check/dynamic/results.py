@@ -186,6 +186,8 @@ def _against_model_exchange(s: Session, signals: list[ModelVariable]) -> Iterato
         return None
     if not math.isfinite(worst.relative):
         return s.not_judged(f"{signals[worst.column].name} is not finite, a finding of D13")
+    if not s.model.step_declared:
+        return s.not_judged("no step size is declared, and the one that was chosen may be too large for Co-Simulation")
     if worst.relative <= CS_VERSUS_ME:
         simple = _model_exchange(s, times, signals, COARSE, euler=h)
         if simple is None or _explained(cs[:end], fine[:end], simple[:end]):

@@ -41,7 +41,7 @@ def source_files(fmu: UnpackedFmu) -> Iterator[Finding]:
         return  # SourceFiles are only meaningful for source code FMUs
     present = set(fmu.archive.under("sources/"))
     files = _described(fmu) if BUILD_DESCRIPTION in present else _listed(fmu)
-    if not files:
+    if not files and any(name.endswith(".c") for name in present):
         problem, expected = "no file is listed in SourceFiles", "the files that have to be compiled"
         yield Finding("sources/", problem, expected, "sources-listed")
     for file in files:
