@@ -160,7 +160,7 @@ def _crash_finding(rule: str, kind: str, ending: Ending, calls: LastCalls, outpu
     else:
         problem = f"the process ended with exit status {ending.status}"
     place = calls.current or "before the library was loaded"
-    place += "" if calls.busy or not calls.current else ", after it had returned"
+    place += "" if calls.busy or not calls.current else " (returned; before the next call)"
     cause = _cause(place, problem)
     problem += f" ({output})" if output else ""
     problem += f"; the call before: {calls.previous}" if calls.previous else ""

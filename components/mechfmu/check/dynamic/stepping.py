@@ -178,8 +178,9 @@ def _variable_sizes(s: Session) -> Iterator[Finding]:
 
 def _time(instance: FmuInstance) -> Iterator[Finding]:
     v = instance.model.independent
-    if v is not None and abs(instance.numbers([v])[0] - instance.t) > ROUNDING * max(1.0, abs(instance.t)):
-        problem = f"it is not {instance.t!r} after a step of another size to this time"
+    found = instance.numbers([v])[0] if v is not None else instance.t
+    if v is not None and abs(found - instance.t) > ROUNDING * max(1.0, abs(instance.t)):
+        problem = f"it is {found:.9g} after fmi2DoStep with another step size, to {instance.t:.9g}"
         yield v.finding(problem, "the end of the step", sentence="integrate-exactly", cause="end of step")
 
 
