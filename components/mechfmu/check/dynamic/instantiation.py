@@ -141,15 +141,19 @@ def _visible(s: Session) -> Iterator[Finding]:
 def _locations(s: Session, reads: ResourceReads) -> Iterator[Finding]:
     """A file URI without authority, one with a host, one with encoded characters, and none at all for an FMU that does
     not read its resources."""
-    forms = (("file:/path", "file:/", True), ("file://localhost/path", "file://localhost/", False))
-    for what, beginning, mandatory in forms:  # an authority that is not empty is rare
-        if s.attempt(f"location {what}", legal=mandatory):
-            s.log.clear()
-            location = s.resources.replace("file:///", beginning, 1)
-            if (problem := _location_problem(s, location)) is not None:
-                problem = f"{problem} for a resource location of the form {what}"
-                sentence = "resource-location" if mandatory else ""
-                yield Finding("fmi2Instantiate", problem, "an instance", sentence=sentence)
+    understood = False
+    if s.attempt("location file:/path"):
+        s.log.clear()
+        problem = _location_problem(s, s.resources.replace("file:///", "file:/", 1))
+        understood = problem is None
+        if problem:
+            problem = f"{problem} for a resource location of the form file:/path"
+            yield Finding("fmi2Instantiate", problem, "an instance", sentence="resource-location")
+    if understood and s.attempt("location file://localhost/path", legal=False):  # an authority is rarely given
+        s.log.clear()
+        if problem := _location_problem(s, s.resources.replace("file:///", "file://localhost/", 1)):
+            problem = f"{problem} for a resource location of the form file://localhost/path"
+            yield Finding("fmi2Instantiate", problem, "an instance")
     if s.model.resources and s.attempt("location with encoded characters"):
         s.log.clear()
         link = s.work / "Ordner mit Ümlaut"
