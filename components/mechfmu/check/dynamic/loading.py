@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ..findings import Finding, rule
 from .binding import EXCHANGE, OF_KIND, WARNING
@@ -74,7 +75,7 @@ def _choose_experiment(s: Session) -> None:
             break
     if steps < ENOUGH_STEPS:
         return
-    found = dict(step_size=best)
+    found: dict[str, Any] = dict(step_size=best)
     if not m.stop_declared and (best != m.step_size or steps < wanted):
         found["stop_time"] = m.start_time + steps * best
     if found != dict(step_size=m.step_size):
