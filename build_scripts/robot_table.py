@@ -25,7 +25,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from helpers import needs  # noqa: E402
 from helpers.robot_reference import RobotReference, RobotState  # noqa: E402
-
 from mechfmu.mechanisms.tree.model import Tree  # noqa: E402
 from mechfmu.model import UserError  # noqa: E402
 from mechfmu.simulation.engines import engine  # noqa: E402
@@ -170,7 +169,10 @@ def write(rows: list[Compared]) -> None:
     """Replace the table of the page."""
     head, _, rest = PAGE.read_text().partition(BEGIN)
     tail = rest.partition(END)[2]
-    lines = ["| file | option | degrees of freedom | mimic joints | library | native FMU |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| file | option | degrees of freedom | mimic joints | library | native FMU |",
+        "|---|---|---|---|---|---|",
+    ]
     for row in rows:
         options = f"`{row.options}`" if row.options not in ("", "-") else row.options
         cells = [options, row.freedom, row.mimics, _number(row.library), _number(row.fmu)]

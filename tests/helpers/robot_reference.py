@@ -77,7 +77,7 @@ class RobotReference:
         for k in self.moving:
             at = model.idx_qs[k]
             low, high = (max(model.lowerPositionLimit[at], -3.0), min(model.upperPositionLimit[at], 3.0))
-            angle[model.names[k]] = random.uniform(*((low, high) if model.nqs[k] == 1 and low < high else (-3.0, 3.0)))
+            angle[model.names[k]] = random.uniform(*((low, high) if model.nqs[k] == 1 else (-3.0, 3.0)))
         q, e = pin.neutral(model), random.normal(size=4)
         for k in range(1, model.njoints):
             at, (leader, multiplier, offset) = model.idx_qs[k], self.mimics.get(model.names[k], (model.names[k], 1, 0))

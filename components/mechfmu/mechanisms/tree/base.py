@@ -18,7 +18,6 @@ from ...multibody.coupled_bodies import Member, coupled_forward_dynamics
 from ...multibody.frames import BASE, Bodies
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
-from ...multibody.rigid_groups import RigidGroup, as_matrix, fault, impossible_inertias, merged, moving_groups
 from ...multibody.rotations import (
     cross,
     from_quaternion,
@@ -31,6 +30,7 @@ from ...multibody.rotations import (
 from ...multibody.separate_bodies import TreeMotion, forward_dynamics
 from .drawing import tree_drawing
 from .followers import expanded, lifted, reduced
+from .inertia_requirements import TEXT, groups_judged_together, inertia_margins, possible_bodies
 from .motors import armature, saturated
 from .passive_forces import passive_forces
 from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
@@ -72,15 +72,8 @@ class TreeMechanism(TreeVariables):
         Quaternions must be different from zero, Euler angles must not be at their singularity.
         """
         p = self.table.p(p)
-        found = [
-            _inertia_margin(*(getattr(p, f"J{s}")[number] for s in INERTIA))
-            for number, i in enumerate(self.massive)
-            if i in self._possible
-        ]
         own = self.bodies(p, own_axes=True)
-        for group in self._judged_together:
-            _, _, J = merged(group, *([part[i] for i in group.bodies] for part in (own.m, own.c, own.J)))
-            found.append(_inertia_margin(J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
+        found = inertia_margins(own, possible_bodies(self.tree), groups_judged_together(self.tree))
         for j in self.balls if self.has_start else ():
             e = getattr(p, f"e_start_{j}")
             length = np.sqrt(np.sum(e * e))
@@ -91,11 +84,10 @@ class TreeMechanism(TreeVariables):
 
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        inertia = "its inertia is not that of a body (positive, triangle inequality)"
-        texts = [f"{self.body_label(i)}: {inertia}" for i in self.massive if i in self._possible]
-        for group in self._judged_together:
+        texts = [f"{self.body_label(i)}: {TEXT}" for i in possible_bodies(self.tree)]
+        for group in groups_judged_together(self.tree):
             names = ", ".join(self.body_label(i) for i in group.bodies if i in self.massive)
-            texts.append(f"the bodies {names}, fixed together: {inertia}")
+            texts.append(f"{names}, fixed together: {TEXT}")
         if not self.has_start:
             return tuple(texts)
         for j in self.balls:
@@ -104,22 +96,6 @@ class TreeMechanism(TreeVariables):
             texts.append(Caution(f"{start} not of length 1; it is divided by its length"))
         singular = f"its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
         return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled))
-
-    @cached_property
-    def _possible(self) -> set[int]:
-        """Bodies with an inertia that a body can have; others are judged with what is fixed to them, or not at all."""
-        bodies = self.tree.bodies
-        return {i for i in self.massive if fault(bodies[i].mass, as_matrix(np.array(bodies[i].inertia))) is None}
-
-    @cached_property
-    def _judged_together(self) -> list[RigidGroup]:
-        """Moving groups that are possible as a whole, with a body that is not."""
-        impossible = {found.group.bodies for found in impossible_inertias(self.tree)}
-        return [
-            group
-            for group in moving_groups(self.tree)
-            if group.bodies not in impossible and not self._possible.issuperset(set(self.massive) & set(group.bodies))
-        ]
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
@@ -341,24 +317,6 @@ class TreeMechanism(TreeVariables):
             elif frame.rates:
                 parts.append(np.reshape(v[frame.v], (1,)))
         return np.concatenate(parts)
-
-
-def _inertia_margin(xx: Array, yy: Array, zz: Array, xy: Array, xz: Array, yz: Array) -> Array:
-    """Positive for inertias that a real body can have: tr J / 2 E - J is positive semidefinite.
-
-    J is then also positive semidefinite, and obeys the triangle inequality.
-    """
-    trace = xx + yy + zz
-    a, b, c = trace / 2 - xx, trace / 2 - yy, trace / 2 - zz
-    slack = 1e-9 * trace
-    determinant = a * b * c - 2 * xy * xz * yz - a * yz**2 - b * xz**2 - c * xy**2
-    pairs = [a * b - xy**2, a * c - xz**2, b * c - yz**2]
-    minors = [a + slack, b + slack, c + slack]
-    minors += [*(pair + slack * trace for pair in pairs), determinant + slack * trace**2]
-    least = minors[0]
-    for minor in minors[1:]:
-        least = np.minimum(least, minor)
-    return least + 1e-30
 
 
 def _vector(named: Any, prefix: str) -> Array:

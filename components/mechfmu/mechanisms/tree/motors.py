@@ -36,7 +36,8 @@ def armature(tree: BodyTree, P: Any) -> Mapping[int, Array]:
 
 @lru_cache(maxsize=16)
 def _armature_symbols(tree: BodyTree) -> dict[int, str]:
-    found, at = {}, 0
+    found: dict[int, str] = {}
+    at = 0
     for j, joint in enumerate(tree.joints):
         found |= {rate: f"I_{j}" for rate in range(at, at + joint.rates) if joint.armature}
         at += joint.rates
