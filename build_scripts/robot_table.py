@@ -88,7 +88,8 @@ def compare(file: Path, name: str, states: int, with_fmu: bool) -> Compared:
     if tree is None:
         return Compared(name, "-", error=error)
     base = choice.get("base", "fixed")
-    reference = RobotReference(file.read_text(), base, mimic="ignore" not in choice)
+    held = [joint.name for joint in tree.tree.joints if joint.kind == "fixed"]
+    reference = RobotReference(file.read_text(), base, mimic="ignore" not in choice, held=held)
     points = [reference.state(seed) for seed in range(states)]
     row = Compared(name, " ".join(f"--{k} {v}" for k, v in choice.items()), str(tree.nv))
     row.mimics = str(len(tree.followers) or "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,11 @@ def mimics_of(text: str) -> dict[str, tuple[str, float, float]]:
     return found
 
 
+def legal(name: str) -> str:
+    """The name in an FMU, for the names of these files."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
 def without_mimics(text: str) -> str:
     return re.sub(r"<mimic\b[^>]*/>", "", text)
 
@@ -51,10 +57,14 @@ class RobotState:
 class RobotReference:
     """A robot in Pinocchio. Joints are matched by name; characters that an FMU cannot have become underscores."""
 
-    def __init__(self, text: str, base: str = "fixed", mimic: bool = True):
+    def __init__(self, text: str, base: str = "fixed", mimic: bool = True, held: Collection[str] = ()):
+        """held: joints of the FMU that do not move because nothing they carry has mass."""
         root = (pin.JointModelFreeFlyer(),) if base == "free" else ()
         plain = without_mimics(text)
         self.model = pin.buildModelFromXML(plain, *root)
+        locked = [k for k in range(1, self.model.njoints) if legal(self.model.names[k]) in held]
+        if locked:
+            self.model = pin.buildReducedModel(self.model, locked, pin.neutral(self.model))
         self.data = self.model.createData()
         self.mimics = mimics_of(text) if mimic else {}
         kinds = {j.get("name"): j.get("type") for j in ElementTree.fromstring(plain).findall("joint")}
@@ -120,7 +130,7 @@ class RobotReference:
                 wanted |= {f"base.angular_acceleration[{i + 1}]": x for i, x in enumerate(vdot[at + 3 : at + 6])}
                 at_tau += 6
                 continue
-            name = re.sub(r"[^A-Za-z0-9_]", "_", joint)
+            name = legal(joint)
             wanted[f"{name}.acceleration"] = vdot[at]
             start |= {f"{name}.damping": 0.0, f"{name}.friction": 0.0}  # Pinocchio has neither here
             if k in self.moving:

@@ -109,7 +109,7 @@ def impossible_inertias(tree: BodyTree) -> list[ImpossibleInertia]:
         own = [np.linalg.eigvalsh(as_matrix(np.array(b.inertia))) for b in bodies]
         worst = int(np.argmin([p[0] + min(p[1] - p[2], 0.0) for p in own])) if mass else _first_with_inertia(bodies)
         moments = f"principal moments {_listed(own[worst])}"
-        if len(bodies) > 1:
+        if sum(bool(b.mass or any(b.inertia)) for b in bodies) > 1:
             moments += f"; together with the bodies fixed to it {_listed(np.linalg.eigvalsh(J))}"
         found.append(ImpossibleInertia(group, group.bodies[worst], f"{what} ({moments})"))
     return found

@@ -30,6 +30,7 @@ import numpy as np
 from .coupled_bodies import Member
 from .elementary_motions import KINDS
 from .frames import BASE, Frame, MotionKind
+from .massless_joints import massless_joints
 from .mobility import inertia_matrix, singular_frame
 from .rigid_groups import impossible_inertias
 
@@ -191,17 +192,14 @@ class BodyTree:
             _check_shape(shape, known)
 
     def _check_moved_mass(self) -> None:
-        """Every joint that can move must carry mass, unless a rotor or a joint that it is coupled to does so."""
-        carried = {b.name: b.mass for b in self.bodies}
-        coupled = {j.mimic for j in self.joints} | {j.name for j in self.joints if j.mimic}
-        for joint in reversed(self.joints):
-            alone = joint.rates and joint.name not in coupled and not joint.armature
-            if alone and not carried[joint.child] > 0:
-                raise TreeError(
-                    f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass"
-                )
-            if joint.parent:
-                carried[joint.parent] += carried[joint.child]
+        """Every joint that can move must move mass, or a rotor; joints that are coupled, together."""
+        for leader, *others in massless_joints(self, follow(self.joints)):
+            joint = self.joints[leader]
+            following = f" and so do the {len(others)} joints that follow it" if others else ""
+            raise TreeError(
+                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything behind it has "
+                "mass; --inertia warn holds it still"
+            )
 
     def _check_mobility(self) -> None:
         """Every joint that can move must have inertia against its motion, somewhere at least."""

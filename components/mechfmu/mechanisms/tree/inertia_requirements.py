@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...multibody.frames import Bodies
-from ...multibody.rigid_groups import RigidGroup, as_matrix, fault, impossible_inertias, merged, moving_groups
+from ...multibody.rigid_groups import RigidGroup, impossible_inertias, merged, moving_groups
 from ...multibody.tree import BodyTree
 
 Array = Any
@@ -17,11 +17,8 @@ TEXT = "its inertia is not that of a body (positive, triangle inequality)"
 
 def possible_bodies(tree: BodyTree) -> list[int]:
     """Return the bodies with an inertia that a body can have: each must keep one."""
-    return [
-        i
-        for i, b in enumerate(tree.bodies)
-        if (b.mass > 0 or any(b.inertia)) and fault(b.mass, as_matrix(np.array(b.inertia))) is None
-    ]
+    described = enumerate(tree.bodies)
+    return [i for i, b in described if (b.mass > 0 or any(b.inertia)) and inertia_margin(*b.inertia) > 0]
 
 
 def groups_judged_together(tree: BodyTree) -> list[RigidGroup]:
@@ -31,11 +28,13 @@ def groups_judged_together(tree: BodyTree) -> list[RigidGroup]:
     """
     possible = set(possible_bodies(tree))
     impossible = {found.group.bodies for found in impossible_inertias(tree)}
-    return [
+    doubtful = [
         group
         for group in moving_groups(tree)
         if group.bodies not in impossible and any(any(tree.bodies[i].inertia) for i in set(group.bodies) - possible)
     ]
+    own = Bodies(*(np.array(part) for part in zip(*((b.mass, b.com, b.inertia) for b in tree.bodies), strict=True)))
+    return [group for group in doubtful if inertia_margins(own, (), [group])[0] > 0]
 
 
 def inertia_margins(own: Bodies, bodies: Sequence[int], groups: Sequence[RigidGroup]) -> list[Array]:

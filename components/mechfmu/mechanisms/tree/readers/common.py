@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
+from ....multibody.massless_joints import held
 from ....multibody.rigid_groups import impossible_inertias, repaired
-from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
+from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError, follow
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
 Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one
@@ -243,7 +244,8 @@ def arranged(
 
     poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
     a body belong to the base. inertia: what becomes of an inertia that no body can have: refuse; warn, it is taken as
-    it is; repair, the nearest possible one is taken; `report` then gets a line about it.
+    it is; repair, the nearest possible one is taken; `report` then gets a line about it. Joints that move no mass are
+    refused or held still.
     """
     if inertia not in INERTIAS:
         raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
@@ -293,11 +295,15 @@ def arranged(
     try:
         if inertia == "repair":
             tree, notes = repaired(tree)
+        if inertia != "refuse":
+            tree, more = held(tree, follow(tree.joints))
+            notes += more
         tree.check("warn" if inertia == "warn" else "refuse")
     except TreeError as error:
         raise Fault(str(error), place(str(error))) from None
     if inertia == "warn":
-        notes = [f"body {tree.bodies[i.body].name}: {i.text}; it is taken as it is" for i in impossible_inertias(tree)]
+        them = impossible_inertias(tree)
+        notes = [f"body {tree.bodies[i.body].name}: {i.text}; it is taken as it is" for i in them] + notes
     for note in notes:
         report(note, place(note))
     return tree

@@ -28,8 +28,8 @@ def with_rotors(
     joints: Sequence[tuple[Joint, int]], transmissions: Sequence[Element], ignore: Sequence[str] = ()
 ) -> list[tuple[Joint, int]]:
     """Return the joints, each with its line, with the armature that transmissions give them."""
-    found = {joint.name: (joint, line) for joint, line in joints}
-    given: set[str] = set()
+    rates = {joint.name: joint.rates for joint, _ in joints}
+    found: dict[str, float] = {}
     for element in transmissions if "transmission" not in ignore else ():
         driven = [e for e in element.iterchildren() if _local(e) == "joint"]
         actuators = [e for e in element.iterchildren() if _local(e) == "actuator"]
@@ -42,18 +42,17 @@ def with_rotors(
             remedy = "a rotor inertia needs one of each; --ignore transmission leaves it out"
             raise Fault(f"{what}: has {counts}: {remedy}", line)
         name = driven[0].get("name") or ""
-        if name not in found:
-            raise Fault(f"{what}: joint {printable(name)} does not exist{did_you_mean(name, found)}", line)
-        if name in given:
+        if name not in rates:
+            raise Fault(f"{what}: joint {printable(name)} does not exist{did_you_mean(name, rates)}", line)
+        if name in found:
             raise Fault(f"{what}: joint {printable(name)} has another rotor inertia already", line)
-        given.add(name)
-        joint, at = found[name]
-        reduction = _number([*actuators, *driven, element], REDUCTIONS)
         if inertia < 0:
             raise Fault(f"{what}: rotor inertia {inertia:g} is negative", line)
-        if joint.rates == 1:  # a fixed joint does not turn its motor
-            found[name] = replace(joint, armature=inertia * (1.0 if reduction is None else reduction) ** 2), at
-    return list(found.values())
+        reduction = _number([*actuators, *driven, element], REDUCTIONS)
+        found[name] = inertia * (1.0 if reduction is None else reduction) ** 2
+    return [  # a fixed joint does not turn its motor
+        (replace(j, armature=found[j.name]) if j.name in found and j.rates else j, line) for j, line in joints
+    ]
 
 
 def _number(elements: Sequence[Element], tags: Sequence[str]) -> float | None:
