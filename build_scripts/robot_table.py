@@ -3,8 +3,8 @@ accelerations agree with Pinocchio.
 
     .venv/bin/python build_scripts/robot_table.py [--states 10] [--fmus 20] [--check]
 
-Every file is read, with the first options of CHOICES that work. Its accelerations at random states, by the library, and
-for some robots by the native FMU, are compared with Pinocchio's, mimic joints by projection
+Every file is read, with the first options that work (tests/helpers/robot_choices.py). Its accelerations at random
+states, by the library, and for some robots by the native FMU, are compared with Pinocchio's, mimic joints by projection
 (tests/helpers/robot_reference.py). The exit status is 1 if a difference is above LIMIT or a file that has links cannot
 be read. --check compares only, and leaves the page as it is.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,21 +23,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from helpers import needs  # noqa: E402
-from helpers.robot_reference import RobotReference, RobotState  # noqa: E402
+from helpers.robot_choices import Accelerations, by_library, first_that_works, reference_of, worst  # noqa: E402
+from helpers.robot_reference import RobotState  # noqa: E402
 from mechfmu.mechanisms.tree.model import Tree  # noqa: E402
-from mechfmu.model import UserError  # noqa: E402
-from mechfmu.simulation.engines import engine  # noqa: E402
 
 PAGE = ROOT / "docs" / "robots.md"
 BEGIN, END = "<!-- robots: begin -->\n", "<!-- robots: end -->\n"
 LIMIT = 1e-9  # of the largest acceleration
-CHOICES: tuple[dict[str, str], ...] = (
-    {},
-    {"base": "free"},
-    {"inertia": "warn"},
-    {"ignore": "mimic"},
-    {"inertia": "warn", "ignore": "mimic"},
-)
 
 
 @dataclass
@@ -87,58 +78,15 @@ def compare(file: Path, name: str, states: int, with_fmu: bool) -> Compared:
     choice, tree, error = first_that_works(file)
     if tree is None:
         return Compared(name, "-", error=error)
-    base = choice.get("base", "fixed")
-    held = [joint.name for joint in tree.tree.joints if joint.kind == "fixed"]
-    reference = RobotReference(file.read_text(), base, mimic="ignore" not in choice, held=held)
+    reference = reference_of(file, choice, tree)
     points = [reference.state(seed) for seed in range(states)]
     row = Compared(name, " ".join(f"--{k} {v}" for k, v in choice.items()), str(tree.nv))
     row.mimics = str(len(tree.followers) or "")
-    row.library = worst(points, _by_library(tree))
+    row.library = worst(points, by_library(tree, "casadi"))
     if with_fmu:
         with tempfile.TemporaryDirectory() as folder:
             row.fmu = worst(points, _by_fmu(tree, folder))
     return row
-
-
-def first_that_works(file: Path) -> tuple[dict[str, str], Tree | None, str]:
-    """The options, the tree, and the first error."""
-    error = ""
-    for choice in CHOICES:
-        try:
-            return choice, tree_of(file, choice), error
-        except UserError as found:
-            error = error or str(found).replace(str(file), file.name)
-    return {}, None, error
-
-
-def tree_of(file: Path, choice: dict[str, str]) -> Tree:
-    ignore = (choice["ignore"],) if "ignore" in choice else ()
-    base, inertia = choice.get("base", "fixed"), choice.get("inertia", "refuse")
-    return Tree.from_file(file, base, effort="unlimited", inertia=inertia, ignore=ignore, report=lambda _: None)
-
-
-Accelerations = Callable[[RobotState], list[float]]
-
-
-def worst(points: list[RobotState], accelerations: Accelerations) -> float:
-    """The largest difference, relative to the largest acceleration of its state; NaN counts as infinite."""
-    found = 0.0
-    for point in points:
-        wanted = np.array(list(point.wanted.values()))
-        difference = np.max(np.abs(np.array(accelerations(point)) - wanted)) / np.max(np.abs(wanted))
-        found = max(found, float(np.nan_to_num(difference, nan=np.inf)))
-    return found
-
-
-def _by_library(tree: Tree) -> Accelerations:
-    made = engine("casadi", tree)
-    index = {s.name: s.index for s in tree.table.of("output")}
-
-    def accelerations(point: RobotState) -> list[float]:
-        y = made.outputs(*tree.start(point.start))
-        return [float(y[index[name]]) for name in point.wanted]
-
-    return accelerations
 
 
 def _by_fmu(tree: Tree, folder: str) -> Accelerations:
