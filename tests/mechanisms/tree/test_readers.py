@@ -910,12 +910,22 @@ friction_speed = 5
 lower = -6
 upper = 7
 effort = 8
+armature = 9
 """
     tree = read_toml(text)
     assert tree.name == "tree"
-    assert tree.joints == (
-        Joint("a", "prismatic", "a", "", (1, 2, 3), (-1, 0, 0, 0, -1, 0, 0, 0, 1), (0, -1, 0), 1, 2, 3, 4, 5, -6, 7, 8),
+    place = "", (1, 2, 3), (-1, 0, 0, 0, -1, 0, 0, 0, 1), (0, -1, 0)
+    numbers = 1, 2, 3, 4, 5, -6, 7, 8
+    assert tree.joints == (Joint("a", "prismatic", "a", *place, *numbers, armature=9),)
+
+
+def test_a_joint_of_a_toml_file_that_follows_another() -> None:
+    second = (
+        '[[joint]]\nname = "b"\nkind = "revolute"\nparent = "forearm"\nchild = "b"\nmimic = "wrist"\noffset = 0.5\n'
     )
+    body = '\n[[body]]\nname = "b"\nmass = 1\ninertia = [1, 1, 1, 0, 0, 0]\n'
+    tree = read_toml(EXAMPLE.read_text() + body + second)
+    assert [(j.mimic, j.multiplier, j.offset) for j in tree.joints if j.mimic] == [("wrist", 1.0, 0.5)]
 
 
 def test_subtables_and_rounded_rotations() -> None:

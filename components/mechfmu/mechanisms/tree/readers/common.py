@@ -243,12 +243,8 @@ def arranged(
     """The checked tree, depth first, children in the order of the file.
 
     poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
-    a body belong to the base. inertia: what becomes of an inertia that no body can have: refuse; warn, it is taken as
-    it is; repair, the nearest possible one is taken; `report` then gets a line about it. Joints that move no mass are
-    refused or held still.
+    a body belong to the base. inertia, report: as in `judged`.
     """
-    if inertia not in INERTIAS:
-        raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
         on[joint.parent].append(joint)
@@ -286,6 +282,18 @@ def arranged(
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
     }
+    return judged(tree, lines, inertia, report)
+
+
+def judged(tree: BodyTree, lines: Mapping[tuple[str, str], int], inertia: str, report: Report) -> BodyTree:
+    """The tree, checked, with its inertias refused, taken or repaired.
+
+    lines: of the bodies and joints, by word and name. inertia: what becomes of an inertia that no body can have: refuse;
+    warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line about it. Joints
+    that move no mass are refused or held still.
+    """
+    if inertia not in INERTIAS:
+        raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
 
     def place(text: str) -> int:
         named = re.match(r"(body|joint) (\w+)", text)

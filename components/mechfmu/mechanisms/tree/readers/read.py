@@ -22,7 +22,7 @@ def read_tree(
     """Return the tree of a .urdf or .toml file.
 
     base: whether the root link of a URDF is fixed or free to float; in a TOML file, the joints define that. inertia:
-    refuse, warn or repair, see common.arranged. ignore: elements of a URDF file to leave out. report: gets messages.
+    refuse, warn or repair, see common.judged. ignore: elements of a URDF file to leave out. report: gets messages.
     """
     suffix = Path(path).suffix.lower()
 

@@ -67,7 +67,7 @@ _KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]
 
 
 def read_toml(path_or_text: Source, inertia: str = "refuse", report: Report = no_report) -> BodyTree:
-    """The tree of a TOML file (or of a text of several lines); inertia, report: as in common.arranged."""
+    """The tree of a TOML file (or of a text of several lines); inertia, report: as in common.judged."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with as_user_error(where):

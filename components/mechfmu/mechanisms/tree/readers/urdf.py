@@ -95,7 +95,7 @@ def read_urdf(
 ) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
-    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.arranged. ignore: elements
+    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
     to leave out, of IGNORABLE.
     """
     if base not in ("fixed", "free"):
