@@ -129,7 +129,8 @@ def _print_tree(mechanism: TreeMechanism) -> None:
     branches, depth = {"": RichTree(f"{mechanism.name}: base")}, {"": 0}
     plain = []
     for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
-        text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+        kind = f"{joint.kind}, follows {joint.mimic}" if joint.mimic else joint.kind
+        text = f"{joint.name} ({kind}) - {body.name}, {body.mass:g} kg"
         branches[body.name] = branches[joint.parent].add(escape_markup(text))
         depth[body.name] = depth[joint.parent] + 1
         plain.append((f"{joint.parent or 'base'} -", text))

@@ -288,9 +288,9 @@ def arranged(
 def judged(tree: BodyTree, lines: Mapping[tuple[str, str], int], inertia: str, report: Report) -> BodyTree:
     """The tree, checked, with its inertias refused, taken or repaired.
 
-    lines: of the bodies and joints, by word and name. inertia: what becomes of an inertia that no body can have: refuse;
-    warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line about it. Joints
-    that move no mass are refused or held still.
+    lines: of the bodies and joints, by word and name. inertia: what becomes of an inertia that no body can have:
+    refuse; warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line about it.
+    Joints that move no mass are refused or held still.
     """
     if inertia not in INERTIAS:
         raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
