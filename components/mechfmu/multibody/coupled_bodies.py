@@ -98,18 +98,33 @@ class Inward:
 
 def closing_frames(frames: Sequence[Frame], members: Members) -> dict[int, list[int]]:
     """Return the groups that are closed at each frame: the outermost one inboard of all members of the group."""
-    paths: dict[int, list[list[int]]] = {}
+    common: dict[int, list[int]] = {}
     for k, member in members.items():
         path, at = [], k
         while at != BASE:
             at = frames[at].parent
             path.append(at)
-        paths.setdefault(member.group, []).append(path[::-1])
+        path = path[::-1]
+        before = common.get(member.group, path)
+        common[member.group] = [a for a, b in zip(before, path, strict=False) if a == b]
     found: dict[int, list[int]] = {}
-    for group, them in paths.items():
-        common = [same[0] for same in zip(*them, strict=False) if len(set(same)) == 1]
-        found.setdefault(common[-1], []).append(group)
+    for group, shared in common.items():
+        found.setdefault(shared[-1], []).append(group)
     return found
+
+
+def coupling_cost(frames: Sequence[Frame], members: Members) -> int:
+    """Return the number of elements E of (9) in all frames: what groups that are open side by side cost."""
+    closing = closing_frames(frames, members)
+    behind: dict[int, set[int]] = {k: set() for k in (BASE, *range(len(frames)))}
+    cost = 0
+    for k in reversed(range(len(frames))):
+        behind[k] -= set(closing.get(k, ()))
+        if k in members:
+            behind[k].add(members[k].group)
+        cost += len(behind[k]) ** 2
+        behind[frames[k].parent] |= behind.pop(k)
+    return cost + len(behind[BASE]) ** 2
 
 
 def coupled_forward_dynamics(

@@ -9,6 +9,7 @@ as in coupled_bodies.py, whose equations (7)-(13) are cited here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -61,11 +62,10 @@ class _Sweep:
         self.M = [np.zeros((6, 6)) if frame.body is None else inertias[frame.body].copy() for frame in frames]
         self.C = [m.copy() for m in self.M]
         self.closing = closing_frames(frames, members)
-        self.groups = sorted({member.group for member in members.values()})
-        # of the groups that are open behind a frame: H as columns, E; and the inertia of a group with all else locked
-        self.H = {k: np.zeros((6, len(self.groups))) for k in (BASE, *range(len(frames)))}
-        self.E = {k: np.zeros((len(self.groups),) * 2) for k in (BASE, *range(len(frames)))}
-        self.locked = np.zeros(len(self.groups))
+        # by frame, of the groups that are open behind it: H, and E in both orders; by group: inertia with all else locked
+        self.H: dict[int, dict[int, np.ndarray]] = {k: {} for k in (BASE, *range(len(frames)))}
+        self.E: dict[int, dict[tuple[int, int], float]] = {k: {} for k in (BASE, *range(len(frames)))}
+        self.locked: dict[int, float] = {}
 
     def singular_at(self, q: np.ndarray) -> int | None:
         for k in reversed(range(len(self.frames))):
@@ -80,8 +80,10 @@ class _Sweep:
             R = frame.R0 if turn is None else frame.R0 @ turn
             r = frame.r + frame.R0[:, frame.axis] * q[frame.q] if frame.motion == "slide" else frame.r
             X = np.block([[R.T, -R.T @ tilde(r)], [np.zeros((3, 3)), R.T]])
-            self.H[frame.parent] = self.H[frame.parent] + X.T @ self.H[k]
-            self.E[frame.parent] = self.E[frame.parent] + self.E[k]
+            for g, H in self.H[k].items():
+                self.H[frame.parent][g] = self.H[frame.parent].get(g, 0.0) + X.T @ H
+            for pair, E in self.E[k].items():
+                self.E[frame.parent][pair] = self.E[frame.parent].get(pair, 0.0) + E
             if frame.parent != BASE:
                 self.M[frame.parent] += X.T @ self.M[k] @ X
                 self.C[frame.parent] += X.T @ self.C[k] @ X
@@ -101,32 +103,39 @@ class _Sweep:
         U = M[S, S] + rotor * np.eye(self.frames[k].rates)
         if not (np.isfinite(M).all() and np.linalg.eigvalsh(U)[0] > ROUNDING * size):
             return False
-        self.E[k] = self.E[k] - H[S].T @ np.linalg.solve(U, H[S])
-        self.H[k] = H - M[:, S] @ np.linalg.solve(U, H[S])
+        solved = {g: np.linalg.solve(U, H_g[S]) for g, H_g in H.items()}
+        for g, h in product(H, H):
+            self.E[k][g, h] = self.E[k].get((g, h), 0.0) - float(H[g][S] @ solved[h])
+        self.H[k] = {g: H_g - M[:, S] @ solved[g] for g, H_g in H.items()}
         self.M[k] = M - M[:, S] @ np.linalg.solve(U, M[S])
         return True
 
     def _open(self, k: int) -> None:
         """(10)"""
-        (S, rotor, size), M, H = self._subspace(k), self.M[k], self.H[k]
-        g, multiple = self.groups.index(self.members[k].group), self.members[k].multiple
-        self.E[k][g] += multiple * H[S.start]
-        self.E[k][:, g] += multiple * H[S.start]
-        self.E[k][g, g] += multiple**2 * (M[S.start, S.start] + rotor)
-        self.locked[g] += multiple**2 * size
-        self.H[k][:, g] += multiple * M[:, S.start]
+        (S, rotor, size), M, H, E = self._subspace(k), self.M[k], self.H[k], self.E[k]
+        g, multiple, i = self.members[k].group, self.members[k].multiple, S.start
+        for h, H_h in H.items():
+            for pair in ((g, h), (h, g)):
+                E[pair] = E.get(pair, 0.0) + multiple * float(H_h[i])
+        E[g, g] = E.get((g, g), 0.0) + multiple**2 * float(M[i, i] + rotor)
+        self.locked[g] = self.locked.get(g, 0.0) + multiple**2 * size
+        H[g] = H.get(g, 0.0) + multiple * M[:, i]
 
     def _close(self, k: int) -> int | None:
         """(13). Return a group without inertia, if there is one: its number is that of its leader's frame."""
-        for group in self.closing.get(k, ()):
-            g = self.groups.index(group)
-            E, H = self.E[k], self.H[k]
-            if not (np.isfinite(E).all() and E[g, g] > ROUNDING * self.locked[g]):
-                return group
+        H, E = self.H[k], self.E[k]
+        for g in self.closing.get(k, ()):
+            H_g, E_gg = H.pop(g), E.pop((g, g))
+            if not (np.isfinite(H_g).all() and np.isfinite(E_gg) and E_gg > ROUNDING * self.locked[g]):
+                return g
             if k != BASE:
-                self.M[k] = self.M[k] - np.outer(H[:, g], H[:, g]) / E[g, g]
-            self.H[k] = H - np.outer(H[:, g], E[g]) / E[g, g]
-            self.E[k] = E - np.outer(E[:, g], E[g]) / E[g, g]
+                self.M[k] = self.M[k] - np.outer(H_g, H_g) / E_gg
+            coupled = {h: E.pop((g, h)) for h in H if (g, h) in E}
+            for h, E_gh in coupled.items():
+                E.pop((h, g))
+                H[h] = H[h] - H_g * E_gh / E_gg
+            for h, i in product(coupled, coupled):
+                E[h, i] = E.get((h, i), 0.0) - coupled[h] * coupled[i] / E_gg
         return None
 
 

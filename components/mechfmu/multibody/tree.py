@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .coupled_bodies import Member
+from .coupled_bodies import Member, coupling_cost
 from .elementary_motions import KINDS
 from .frames import BASE, Frame, MotionKind
 from .massless_joints import massless_joints
@@ -53,6 +53,7 @@ FOLLOWING = ("revolute", "prismatic")  # kinds of joints that can follow another
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
+MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
 
@@ -182,7 +183,7 @@ class BodyTree:
             _check_body(body)
         if not any(joint.rates for joint in self.joints):
             raise TreeError("no joint of the tree can move: every joint is fixed")
-        follow(self.joints)
+        self._check_coupling()
         for impossible in impossible_inertias(self) if inertia == "refuse" else ():
             ways = "--inertia warn takes it as it is, --inertia repair takes the nearest possible one"
             raise TreeError(f"body {self.bodies[impossible.body].name}: {impossible.text}; {ways}")
@@ -190,6 +191,13 @@ class BodyTree:
         self._check_mobility()
         for shape in self.shapes:
             _check_shape(shape, known)
+
+    def _check_coupling(self) -> None:
+        """Joints may follow others, but not so many across so much of the tree that the equations become endless."""
+        if follow(self.joints):
+            frames, at, _ = self.frames()
+            if coupling_cost(frames, self.members(at)) > MAX_COUPLING:
+                raise TreeError("too many joints follow others across too much of the tree")
 
     def _check_moved_mass(self) -> None:
         """Every joint that can move must move mass, or a rotor; joints that are coupled, together."""
@@ -270,26 +278,32 @@ def follow(joints: Sequence[Joint]) -> dict[int, tuple[int, float, float]]:
     Following one that follows: q = m1 (m2 q_leader + o2) + o1. TreeError for a joint that cannot be followed.
     """
     index = {joint.name: j for j, joint in enumerate(joints)}
-    found = {}
-    for j, joint in enumerate(joints):
-        if not joint.mimic:
-            continue
-        what, multiplier, offset, path = f"joint {joint.name}: mimic", 1.0, 0.0, [joint.name]
-        if joint.kind not in FOLLOWING:
-            raise TreeError(f"{what}: a {joint.kind} joint cannot follow another (allowed: {', '.join(FOLLOWING)})")
-        while joint.mimic:
+    found: dict[int, tuple[int, float, float]] = {}
+    for first, one in enumerate(joints):
+        what, chain, k = f"joint {one.name}: mimic", dict[int, None](), first
+        while (joint := joints[k]).mimic and k not in found:
+            if joint.kind not in FOLLOWING:
+                allowed = f"allowed: {', '.join(FOLLOWING)}"
+                raise TreeError(f"{what}: a {joint.kind} joint cannot follow another ({allowed})")
             if joint.mimic not in index:
                 raise TreeError(f"{what}: joint {joint.mimic} does not exist")
-            multiplier, offset = multiplier * joint.multiplier, multiplier * joint.offset + offset
-            joint = joints[index[joint.mimic]]
-            path.append(joint.name)
-            if path.count(joint.name) > 1:
-                raise TreeError(f"{what}: the joints follow each other in a circle: {' -> '.join(path[:8])}")
-        if joint.kind not in FOLLOWING:
+            chain[k] = None
+            k = index[joint.mimic]
+            if k in chain:
+                circle = " -> ".join(joints[i].name for i in (*list(chain)[:8], k))
+                raise TreeError(f"{what}: the joints follow each other in a circle: {circle}")
+        leader, multiplier, offset = found.get(k, (k, 1.0, 0.0))
+        if chain and joints[leader].kind not in FOLLOWING:
             allowed = f"only {' and '.join(FOLLOWING)} joints lead"
-            raise TreeError(f"{what}: joint {joint.name} is {joint.kind}, and cannot lead it ({allowed})")
-        found[j] = index[joint.name], multiplier, offset
-    return found
+            raise TreeError(
+                f"{what}: joint {joints[leader].name} is {joints[leader].kind}, and cannot lead it ({allowed})"
+            )
+        for i in reversed(chain):
+            multiplier, offset = joints[i].multiplier * multiplier, joints[i].multiplier * offset + joints[i].offset
+            found[i] = leader, multiplier, offset
+            if not np.isfinite(multiplier) or not np.isfinite(offset):
+                raise TreeError(f"joint {joints[i].name}: mimic: its multiplier or offset is not finite")
+    return dict(sorted(found.items()))
 
 
 def _aligned(axis: np.ndarray) -> tuple[np.ndarray, int]:

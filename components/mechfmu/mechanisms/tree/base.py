@@ -18,6 +18,7 @@ from ...multibody.coupled_bodies import Member, coupled_forward_dynamics
 from ...multibody.frames import BASE, Bodies
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
+from ...multibody.rigid_groups import RigidGroup
 from ...multibody.rotations import (
     cross,
     from_quaternion,
@@ -73,7 +74,7 @@ class TreeMechanism(TreeVariables):
         """
         p = self.table.p(p)
         own = self.bodies(p, own_axes=True)
-        found = inertia_margins(own, possible_bodies(self.tree), groups_judged_together(self.tree))
+        found = inertia_margins(own, *self._judged)
         for j in self.balls if self.has_start else ():
             e = getattr(p, f"e_start_{j}")
             length = np.sqrt(np.sum(e * e))
@@ -82,10 +83,15 @@ class TreeMechanism(TreeVariables):
             found.append(np.abs(sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
         return np.stack(found) if found else np.zeros(0)
 
+    @cached_property
+    def _judged(self) -> tuple[list[int], list[RigidGroup]]:
+        """Bodies, and bodies fixed together, whose inertias must be possible."""
+        return possible_bodies(self.tree), groups_judged_together(self.tree)
+
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        texts = [f"{self.body_label(i)}: {TEXT}" for i in possible_bodies(self.tree)]
-        for group in groups_judged_together(self.tree):
+        texts = [f"{self.body_label(i)}: {TEXT}" for i in self._judged[0]]
+        for group in self._judged[1]:
             names = ", ".join(self.body_label(i) for i in group.bodies if i in self.massive)
             texts.append(f"{names}, fixed together: {TEXT}")
         if not self.has_start:

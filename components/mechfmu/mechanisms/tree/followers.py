@@ -11,6 +11,7 @@ are the rates, the accelerations and the motor forces that do the same work.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -83,5 +84,4 @@ def collected(tree: BodyTree, followers: Followers, forces: Array) -> Array:
 
 def _starts(tree: BodyTree) -> list[int]:
     """The first rate of each joint."""
-    counts = [joint.rates for joint in tree.joints]
-    return [sum(counts[:j]) for j in range(len(counts))]
+    return [0, *accumulate(joint.rates for joint in tree.joints)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ def armature(tree: BodyTree, P: Any) -> Mapping[int, Array]:
     return {rate: getattr(P, symbol) for rate, symbol in _armature_symbols(tree).items()}
 
 
-@lru_cache(maxsize=16)
 def _armature_symbols(tree: BodyTree) -> dict[int, str]:
     found: dict[int, str] = {}
     at = 0

@@ -210,7 +210,7 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
             if name in lines:
                 raise Fault(f"{what} {printable(name)}: there is another one of this name in line {lines[name]}", line)
             lines[name] = line
-    known = {b.name for b, _ in bodies}
+    known, joint_names = {b.name for b, _ in bodies}, {j.name for j, _ in joints}
     carriers: dict[str, Joint] = {}
     for joint, line in joints:
         what = f"joint {printable(joint.name)}"
@@ -220,8 +220,8 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
                 raise Fault(f"{what}: its {role} {printable(name)} does not exist{hint}", line)
         if joint.parent == joint.child:
             raise Fault(f"{what}: its parent and its child are the same {word} {printable(joint.child)}", line)
-        if joint.mimic and joint.mimic not in {j.name for j, _ in joints}:
-            hint = did_you_mean(joint.mimic, (printable(j.name) for j, _ in joints))
+        if joint.mimic and joint.mimic not in joint_names:
+            hint = did_you_mean(joint.mimic, map(printable, joint_names))
             text = f"mimic: joint {printable(joint.mimic)} does not exist{hint}"
             raise Fault(f"{what}: {text}; --ignore mimic lets every joint move on its own", line)
         if joint.child in carriers:
