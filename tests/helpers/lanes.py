@@ -99,6 +99,7 @@ FULL_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_fmu.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_model_exchange.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py": "hundreds of runs",
+    "multibody/test_coupled_bodies.py::test_power_is_balanced": "many evaluations of random trees",
     "multibody/test_tree_identities.py::test_momentum_about_the_vertical_with_internal_torques": "long runs",
     "multibody/test_tree_pinocchio.py::test_one_tree_with_every_kind_in_every_engine": "compiles a large tree",
     "multibody/test_tree_pinocchio.py::test_random_trees_on_a_base_that_moves": "hundreds of trees",
@@ -167,6 +168,7 @@ COMPLETE_LANE_ONLY = {
     "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_the_part_of_the_heading_in_theta": (
         "test_erratum_4_forces_without_an_actuator"
     ),
+    "mechanisms/tree/test_tree_robots.py::test_every_robot_of_the_package": "test_robots_as_they_are, six of them",
     "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": (
         "test_the_exoskeleton_walks, whose steps are adaptive"
     ),

@@ -267,6 +267,13 @@ TREE_POWER = 1e-8
 """Power balance, relative to the sum of the powers, with a derivative by central differences of order 4 over steps of
 2e-4 s; 2e-11 seen."""
 
+ROBOT_TABLE = 1e-9
+"""Accelerations of all robots of example-robot-data against Pinocchio, mimic joints by projection, as promised; fingers
+of some grams on arms of some kilograms cost digits: 2e-11 seen."""
+
+CLOSED_MODE = 1e-9
+"""Relative: an eigenvalue of a 2 x 2 block against its closed form."""
+
 ROUND_TRIP = 1e-10
 """Inverse after forward dynamics: two recursions round differently."""
 

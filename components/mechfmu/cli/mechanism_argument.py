@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from argcomplete.completers import FilesCompleter
 
 from .. import mechanisms
 from ..model import Mechanism, UserError
-from .arguments import add_repeatable, complete_with
+from .arguments import add_repeatable, complete_choices, complete_with
+from .terminal import REPORTER
 
 OPTIONS_OF_AN_FMU = "the options of an FMU were chosen when it was built: omit --option"
 
@@ -36,7 +38,7 @@ def _option_words(line: argparse.Namespace) -> list[str]:
     key = os.path.basename(name)  # noqa: PTH119
     if "." in key:
         key = "computed_torque" if getattr(line, "controller", False) else "tree"
-    hidden = ("model", "base") if "." in name else ()  # given by the file and by --base
+    hidden = ("model", "base", "inertia") if "." in name else ()  # given by the file, by --base and by --inertia
     options = [o for o in mechanisms.find(key).option_list if o.name not in hidden]
     return [f"{o.name}={choice}" for o in options for choice in o.choices or ("",)]
 
@@ -47,24 +49,60 @@ def _is_folder_of_mechanism(name: str) -> bool:
     return path.is_dir() and ((path / "model.py").is_file() or name not in mechanisms.names())
 
 
-def load_mechanism(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
+def add_file_options(parser: argparse.ArgumentParser) -> None:
+    """Add --base, --inertia and --ignore, which are for .urdf and .toml files."""
+    help = "for a file: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
+    complete_choices(parser.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
+    help = "for a file: refuse (the default) an inertia that no body can have, warn and take it, or repair it"
+    complete_choices(parser.add_argument("--inertia", metavar="WHAT", help=help), "refuse", "warn", "repair")
+    argument = add_repeatable(parser, "--ignore", "WHAT", "for a URDF file: mimic, transmission: leave them out")
+    complete_choices(argument, "mimic", "transmission")
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a robot file is read."""
+
+    base: str | None = None
+    inertia: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(line: argparse.Namespace) -> FileOptions:
+        """Those of a command that has `add_file_options`."""
+        return FileOptions(line.base, line.inertia, tuple(line.ignore))
+
+    @property
+    def given(self) -> str:
+        """The first one that was given, as it is typed; empty if none was."""
+        flags = {"--base": self.base, "--inertia": self.inertia, "--ignore": self.ignore}
+        return next((flag for flag, value in flags.items() if value), "")
+
+
+def load_mechanism(
+    name: str, given: dict[str, Any], file: FileOptions | None = None, controller: bool = False
+) -> Mechanism:
     """Return the mechanism of a key, a folder, or a file (no key has a dot)."""
-    if _is_folder_of_mechanism(name) and not (base or controller):
+    file = file or FileOptions()
+    flag = file.given or ("--controller" if controller else "")
+    if _is_folder_of_mechanism(name) and not flag:
         return mechanisms.make(mechanisms.add_folder(name), **given)
     if "." not in name:
-        if base or controller:
-            flag = "--base" if base else "--controller"
+        if flag:
             hint = f"{name} is a mechanism with its own options (mechfmu list {name})"
             raise UserError(f"{flag} is for .urdf and .toml files; {hint}")
         return mechanisms.make(name, **given)
     from ..mechanisms.computed_torque.model import ComputedTorque
     from ..mechanisms.tree.model import Tree
 
+    base = file.base or "fixed"
+    reading: Any = dict(inertia=file.inertia or "refuse", ignore=file.ignore, report=REPORTER.info)
     if controller:
         if base == "moving":
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
-        return ComputedTorque(model=Tree.from_file(name, base or "fixed").options["model"], **given)
-    stops = given.pop("stops", "none")
+        tree = Tree.from_file(name, base, **reading).options
+        return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **given)
+    options = {key: given.pop(key) for key in ("stops", "effort") if key in given}
     if given:
-        raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops (and --base)")
-    return Tree.from_file(name, base or "fixed", stops)
+        raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops, effort (and --base)")
+    return Tree.from_file(name, base, **options, **reading)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from warnings import warn
 
 from ...model.mechanism import Option, UserError
 from ...model.variables import Row
@@ -26,6 +28,10 @@ EXAMPLE = BodyTree(
 )
 
 
+EFFORTS = ("limited", "unlimited")
+INERTIAS = ("refuse", "warn")
+
+
 class Tree(TreeMechanism):
     """A mechanism made from a description of bodies and joints."""
 
@@ -38,26 +44,42 @@ class Tree(TreeMechanism):
         ),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
+        Option("effort", "limited", "limited: motors do no more than the effort of the file", choices=EFFORTS),
+        Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
     )
 
     @classmethod
-    def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
+    def from_file(
+        cls,
+        path: str | Path,
+        base: str = "fixed",
+        stops: str = "none",
+        effort: str = "limited",
+        inertia: str = "refuse",
+        ignore: Sequence[str] = (),
+        report: Callable[[str], None] = warn,
+    ) -> Tree:
         """The mechanism of a .urdf or .toml file.
 
-        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating.
+        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating. inertia: of an
+        inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible one. ignore:
+        mimic, transmission: elements of a URDF file to leave out. report: gets a line for each inertia that is not
+        possible; a warning by default.
         """
         from .readers.read import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed")
-        made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
+        tree = read_tree(path, "free" if base == "free" else "fixed", inertia, ignore, report)
+        taken = "warn" if inertia == "warn" else "refuse"
+        base = "moving" if base == "moving" else "fixed"
+        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made
 
     @cached_property
     def tree(self) -> BodyTree:
-        return tree_of(self.options["model"])
+        return tree_of(self.options["model"], self.options["inertia"])
 
     def rows(self) -> tuple[Row, ...]:
         """Those of any tree, unless a joint has the name of something else."""
@@ -77,6 +99,10 @@ class Tree(TreeMechanism):
     @property
     def elastic_stops(self) -> bool:  # type: ignore[override]
         return bool(self.options["stops"] == "elastic")
+
+    @property
+    def limited_effort(self) -> bool:  # type: ignore[override]
+        return bool(self.options["effort"] == "limited")
 
     @property
     def moving(self) -> bool:  # type: ignore[override]

@@ -15,7 +15,7 @@ import numpy as np
 from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
 from ...multibody.frames import Frame
-from ...multibody.tree import MOTIONS, BodyTree, Joint
+from ...multibody.tree import MOTIONS, BodyTree, Joint, follow
 
 XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -34,6 +34,7 @@ class TreeVariables(Mechanism):
 
     moving = False  # the base follows acceleration inputs
     elastic_stops = False  # joints with limits are held back there
+    limited_effort = False  # motors with an effort do no more than that
     has_start = True  # the start of the joints is a set of parameters
     start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # start values other than zero, by joint
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
@@ -52,11 +53,12 @@ class TreeVariables(Mechanism):
 
     @property
     def nq(self) -> int:
-        return sum(j.coordinates for j in self.tree.joints)
+        """Coordinates that are states: those of joints that follow no other."""
+        return sum(j.coordinates for j in self.tree.joints if not j.mimic)
 
     @property
     def nv(self) -> int:
-        return sum(j.rates for j in self.tree.joints)
+        return sum(j.rates for j in self.tree.joints if not j.mimic)
 
     # --- bodies and joints of a kind, by number -----------------------------------------------------------------------
 
@@ -67,13 +69,30 @@ class TreeVariables(Mechanism):
 
     @cached_property
     def massive(self) -> list[int]:
-        """Bodies with mass: the others are only frames, and have no parameters."""
-        return [i for i, b in enumerate(self.tree.bodies) if b.mass > 0]
+        """Bodies with mass or inertia: the others are only frames, and have no parameters."""
+        return [i for i, b in enumerate(self.tree.bodies) if b.mass > 0 or any(b.inertia)]
 
     @cached_property
     def movable(self) -> list[int]:
         """Joints that are not fixed."""
         return [j for j, joint in enumerate(self.tree.joints) if joint.rates]
+
+    @cached_property
+    def followers(self) -> dict[int, tuple[int, float, float]]:
+        """Joints that follow another: the joint that they follow, multiplier and offset."""
+        return follow(self.tree.joints)
+
+    @cached_property
+    def independent(self) -> list[int]:
+        """Joints that move and follow no other: their coordinates and rates are states, their motors inputs."""
+        return [j for j in self.movable if j not in self.followers]
+
+    @cached_property
+    def limited(self) -> list[int]:
+        """Joints whose motor cannot do more than the effort of the description."""
+        if not self.limited_effort:
+            return []
+        return [j for j in self.independent if self.tree.joints[j].rates == 1 and self.tree.joints[j].effort]
 
     @cached_property
     def passive(self) -> list[int]:
@@ -110,6 +129,7 @@ class TreeVariables(Mechanism):
             Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
             *self.body_rows(),
             *self.passive_rows(),
+            *self.armature_rows(),
             *self.coordinate_rows("parameter", "_start", " at the start"),
             *self.joint_rows("parameter", "v_start", START_RATES, "{what} of joint {name}"),
             *(STOP_ROWS if self.stopped else ()),
@@ -144,7 +164,12 @@ class TreeVariables(Mechanism):
         ]
 
     def _output_rows(self) -> list[Row]:
-        rows = self.joint_rows("output", "vdot", ACCELERATIONS, "{what} of joint {name}")
+        followers = list(self.followers)
+        rows = [
+            *self.coordinate_rows("output", joints=followers),
+            *self.joint_rows("output", "v", RATES, "{what} of joint {name}", followers),
+            *self.joint_rows("output", "vdot", ACCELERATIONS, "{what} of joint {name}", self.movable),
+        ]
         for j in self.balls:
             name = self.joint_label(j)
             text = f"Euler angle {{k}} (z, x, z) of joint {name}"
@@ -185,8 +210,11 @@ class TreeVariables(Mechanism):
             return Row(symbol, names, "parameter", text, unit, len(bodies), tuple(values), above=above)
 
         about = "inertia about the mass centre, body axes"
+        masses = row("m", "mass", "mass", "kg", [b.mass for b in bodies], above=0.0)
+        if not all(b.mass > 0 for b in bodies):
+            masses = replace(masses, above=None, min=0.0)
         return [
-            row("m", "mass", "mass", "kg", [b.mass for b in bodies], above=0.0),
+            masses,
             *(
                 row(f"J{s}", f"inertia_{s}", about, "kg.m2", [b.inertia[i] for b in bodies])
                 for i, s in enumerate(INERTIA)
@@ -221,10 +249,26 @@ class TreeVariables(Mechanism):
                 rows.append(Row(f"rest_{j}", f"{name}.{word}", "parameter", text, _units(joint)[0], start=joint.rest))
         return rows
 
-    def coordinate_rows(self, role: Role = "state", suffix: str = "", when: str = "") -> list[Row]:
-        """Angles, lengths and quaternions of the joints: the states, or what goes with them, such as start values."""
+    def armature_rows(self) -> list[Row]:
+        """Inertias of rotors, of joints that have one."""
         rows = []
         for j in self.movable:
+            joint, name = self.tree.joints[j], self.joint_label(j)
+            if joint.armature:
+                unit = "kg" if _units(joint)[0] == "m" else "kg.m2"
+                text = f"inertia of the motor's rotor seen from joint {name}"
+                rows.append(Row(f"I_{j}", f"{name}.armature", "parameter", text, unit, start=joint.armature, min=0.0))
+        return rows
+
+    def coordinate_rows(
+        self, role: Role = "state", suffix: str = "", when: str = "", joints: Sequence[int] | None = None
+    ) -> list[Row]:
+        """Angles, lengths and quaternions of the joints: the states, or what goes with them, such as start values.
+
+        joints: those that follow no other, unless given.
+        """
+        rows = []
+        for j in self.independent if joints is None else joints:
             joint, name = self.tree.joints[j], self.joint_label(j)
             plain = _units(joint, quaternions=False)
             for unit, word in (("m", "position"), ("rad", "angle")):
@@ -247,10 +291,15 @@ class TreeVariables(Mechanism):
                 rows.append(Row(f"e{suffix}_{j}", name, role, text, "1", size=4, start=start))
         return rows
 
-    def joint_rows(self, role: Role, symbol: str, words: Words, text: str = "") -> list[Row]:
-        """One row per joint and unit for quantities that go with the rates."""
+    def joint_rows(
+        self, role: Role, symbol: str, words: Words, text: str = "", joints: Sequence[int] | None = None
+    ) -> list[Row]:
+        """One row per joint and unit for quantities that go with the rates.
+
+        joints: those that follow no other, unless given.
+        """
         rows = []
-        for j in self.movable:
+        for j in self.independent if joints is None else joints:
             joint, name = self.tree.joints[j], self.joint_label(j)
             units = _rate_units(joint)
             for unit in dict.fromkeys(units):
@@ -268,8 +317,18 @@ class TreeVariables(Mechanism):
         return rows
 
     def motor_rows(self) -> list[Row]:
-        """The motors' inputs, in the order of the rates."""
-        return self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
+        """The motors' inputs, in the order of the rates of joints that follow no other."""
+        rows = self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
+        limits = {f"tau_{j}_{_rate_units(joint)[0]}": joint.effort for j, joint in self._limited_joints()}
+        return [
+            replace(row, description=f"{row.description}; more than {limits[row.symbol]:g} {row.unit} has no effect")
+            if row.symbol in limits
+            else row
+            for row in rows
+        ]
+
+    def _limited_joints(self) -> list[tuple[int, Joint]]:
+        return [(j, self.tree.joints[j]) for j in self.limited]
 
 
 STOP_ROWS = (

@@ -23,10 +23,11 @@ else:
 
 from ....model.mechanism import did_you_mean
 from ....multibody.rotations import from_quaternion
-from ....multibody.tree import MOTIONS, Body, BodyTree, Joint
+from ....multibody.tree import FOLLOWING, MOTIONS, Body, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
+    Report,
     Source,
     arranged,
     as_user_error,
@@ -38,6 +39,7 @@ from .common import (
     from_rpy,
     in_range,
     legal_name,
+    no_report,
     printable,
     tidy,
 )
@@ -52,7 +54,8 @@ BODY_KEYS = ("name", "mass", "com", "inertia")
 PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
 PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
 LIMIT_KEYS = ("lower", "upper", "effort")
-JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS)
+MIMIC_KEYS = ("mimic", "multiplier", "offset")
+JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS, *MIMIC_KEYS, "armature")
 ROTATIONS = ("rpy", "quaternion", "matrix")
 
 _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
@@ -63,8 +66,8 @@ _TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
 _KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
 
 
-def read_toml(path_or_text: Source) -> BodyTree:
-    """The tree of a TOML file (or of a text of several lines)."""
+def read_toml(path_or_text: Source, inertia: str = "refuse", report: Report = no_report) -> BodyTree:
+    """The tree of a TOML file (or of a text of several lines); inertia, report: as in common.judged."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with as_user_error(where):
@@ -76,7 +79,7 @@ def read_toml(path_or_text: Source) -> BodyTree:
         lines = LineNumbers(text, given)
         _check_keys(given, TOP_KEYS, "the file", lambda key: lines.of_key("", 0, key))
         default = Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "tree"
-        return _tree(given, legal_name(default)[:100], lines)
+        return _tree(given, legal_name(default)[:100], lines, inertia, report)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -222,7 +225,7 @@ class TomlTable:
         return tidy(R if np.max(np.abs(R @ R.T - np.eye(3))) < 1e-14 else U @ V)
 
 
-def _tree(given: dict[str, Any], default: str, lines: LineNumbers) -> BodyTree:
+def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str, report: Report) -> BodyTree:
     name = given.get("name", default)
     if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
         raise Fault(
@@ -243,7 +246,8 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers) -> BodyTree:
     for body, line in bodies:
         if body.name not in carried:
             raise Fault(f"body {printable(body.name)}: no joint carries it", line)
-    return arranged(name, bodies, joints, {joint.child: pose for joint, _, pose in found if pose is not None}, "body")
+    poses = {joint.child: pose for joint, _, pose in found if pose is not None}
+    return arranged(name, bodies, joints, poses, "body", (), inertia, report)
 
 
 def _body(table: TomlTable) -> tuple[Body, int]:
@@ -261,7 +265,12 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
         raise table.fault("kind", f"unknown kind {printable(kind)}{hint}")
     has_axis = any(axis is None for _, axis in MOTIONS[kind])
     joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
-    for keys, allowed in ((("axis",), has_axis), (PASSIVE_KEYS, joint.rates > 0), (LIMIT_KEYS, joint.rates == 1)):
+    for keys, allowed in (
+        (("axis",), has_axis),
+        ((*PASSIVE_KEYS, "armature"), joint.rates > 0),
+        (LIMIT_KEYS, joint.rates == 1),
+        (MIMIC_KEYS, kind in FOLLOWING),
+    ):
         for key in keys:
             if key in table.given and not allowed:
                 raise table.fault(key, f"a {kind} joint has no {key}")
@@ -270,9 +279,14 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
     if not length > 1e-9:
         raise table.fault("axis", "its axis is zero")
     position, rotation = table.vector("position", (0.0, 0.0, 0.0)), flat(table.rotation("rotation"))
-    passive: Any = {key: table.number(key, getattr(joint, key)) for key in PASSIVE_KEYS}
+    numbers = (*PASSIVE_KEYS, "multiplier", "offset", "armature")
+    passive: Any = {key: table.number(key, getattr(joint, key)) for key in numbers}
+    for key in MIMIC_KEYS[1:]:
+        if key in table.given and "mimic" not in table.given:
+            raise table.fault(key, f"{key} is for a joint with mimic")
     limits: Any = {key: table.optional(key) for key in LIMIT_KEYS}
     joint = replace(joint, position=position, rotation=rotation, axis=flat(axis / length), **passive, **limits)
+    joint = replace(joint, mimic=table.text("mimic", ""))
     if joint.effort is not None and joint.effort < 0:
         raise table.fault("effort", f"effort {joint.effort:g} is negative")
     if "child_position" in table.given or "child_rotation" in table.given:

@@ -6,7 +6,8 @@ What is read:
                 <inertial> has no mass.
     <joint>     name, type; <parent>, <child>, <origin>, <axis> (made a unit vector; x if it is missing, as in URDF's
                 definition), <dynamics> damping and friction, <limit> lower, upper (if one is missing it is 0; if both
-                are missing there is no limit) and effort (0: not given).
+                are missing there is no limit) and effort (0: not given), <mimic> joint, multiplier (1), offset (0).
+    <transmission>    rotor inertias, see transmissions.py
 
     revolute, continuous, prismatic, fixed    the kinds of multibody/tree.py; continuous is revolute without limits
     floating                                  kind free
@@ -15,11 +16,11 @@ What is read:
                                               turned by the smallest rotation that takes z to the axis (for -z: half a
                                               turn about x)
 
-<mimic> couples two joints, which a tree cannot express: an error. Boxes, cylinders and spheres of <visual> (of
-<collision>, for a link that has none there) are kept for the drawing; meshes are not, because they are in other files.
-Everything else (transmission, gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and so is a
-shape with a mistake. The root link is the base: fixed (base="fixed": its inertia does not matter and is dropped) or
-carried by a free joint called "base". Names that variables of an FMU cannot have are changed, see common.legal_names.
+Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there) are kept for the drawing;
+meshes are not, because they are in other files. Everything else (gazebo, ...) does not concern dynamics and is ignored,
+whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base:
+fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names that
+variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
 """
@@ -27,7 +28,7 @@ Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from ....multibody.tree import Body, BodyShape, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
+    Report,
     Source,
     arranged,
     as_user_error,
@@ -49,13 +51,16 @@ from .common import (
     contents,
     flat,
     from_rpy,
+    no_report,
     number,
     numbers,
     printable,
     tidy,
     turned_inertia,
 )
+from .transmissions import with_rotors
 
+IGNORABLE = ("mimic", "transmission")
 MAX_BYTES = 10_000_000
 KINDS = {
     "revolute": "revolute",
@@ -81,10 +86,17 @@ PARSER_OPTIONS = {
 Element = Any  # lxml comes without types
 
 
-def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
+def read_urdf(
+    path_or_text: Source,
+    base: str = "fixed",
+    inertia: str = "refuse",
+    ignore: Sequence[str] = (),
+    report: Report = no_report,
+) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
-    base: "fixed", the root link is held, or "free", it floats.
+    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
+    to leave out, of IGNORABLE.
     """
     if base not in ("fixed", "free"):
         raise UserError(f"base={printable(base)}: must be fixed or free")
@@ -95,7 +107,7 @@ def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
         name = robot.get("name") or (
             Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
         )
-        return _tree(robot, check_name(name, "robot", robot.sourceline), base)
+        return _tree(robot, check_name(name, "robot", robot.sourceline), base, ignore, (inertia, report))
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
@@ -118,12 +130,12 @@ def _parsed(data: bytes, encoding: str | None) -> Element:
     return root
 
 
-def _tree(robot: Element, name: str, base: str) -> BodyTree:
-    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint")}
+def _tree(robot: Element, name: str, base: str, ignore: Sequence[str], judgement: tuple[str, Report]) -> BodyTree:
+    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
-    links, found = [_link(e) for e in elements["link"]], [_joint(e) for e in elements["joint"]]
-    joints = [(joint, line) for joint, line, _ in found]
+    links, found = [_link(e) for e in elements["link"]], [_joint(e, ignore) for e in elements["joint"]]
+    joints = with_rotors([(joint, line) for joint, line, _ in found], elements["transmission"], ignore)
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
     if not links:
         raise Fault("has no link", robot.sourceline)
@@ -148,10 +160,12 @@ def _tree(robot: Element, name: str, base: str) -> BodyTree:
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
         if len(links) == 1:
-            raise Fault(f"{what}: is the only link and the base, so nothing can move; base=free lets it float", line)
+            raise Fault(f"{what}: is the only link and the base, so nothing can move; --base free lets it float", line)
+        if not any(j.rates for j, _ in joints):
+            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the whole float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    return arranged(name, links, joints, poses, "link", shapes)
+    return arranged(name, links, joints, poses, "link", shapes, *judgement)
 
 
 def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
@@ -214,7 +228,7 @@ def _size(solid: Element) -> tuple[float, ...]:
     return tuple(number(_attribute(solid, key, ""), "", solid.sourceline) for key in keys)
 
 
-def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
+def _joint(element: Element, ignore: Sequence[str] = ()) -> tuple[Joint, int, Placed | None]:
     """The joint, its line, and the child's own frame in the joint's moving frame, where it is another one."""
     line = element.sourceline
     name = check_name(element.get("name", ""), "joint", line)
@@ -223,11 +237,6 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     if kind not in KINDS:
         hint = f"{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})"
         raise Fault(f"{what}: unknown type {printable(kind)}{hint}", line)
-    mimic = _one(element, "mimic", what)
-    if mimic is not None:
-        other = printable(mimic.get("joint", "?"))
-        text = f"mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own"
-        raise Fault(f"{what}: {text}", mimic.sourceline)
     parent, child = (_attribute(_one(element, role, what, needed=True), "link", what) for role in ("parent", "child"))
     if not parent or not child:
         raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
@@ -236,6 +245,7 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     if kind in ("fixed", "floating"):
         return (joint if kind == "fixed" else _with_dynamics(joint, element, what)), line, None
     joint = _with_dynamics(joint, element, what)
+    joint = joint if "mimic" in ignore else _with_mimic(joint, element, what)
     axis = _axis(element, what)
     if kind == "planar":
         Q = _z_to(axis)
@@ -251,6 +261,18 @@ def _with_dynamics(joint: Joint, element: Element, what: str) -> Joint:
         number(dynamics.get(key, "0"), f"{what}: {key}", dynamics.sourceline) for key in ("damping", "friction")
     )
     return replace(joint, damping=damping, friction=friction)
+
+
+def _with_mimic(joint: Joint, element: Element, what: str) -> Joint:
+    mimic = _one(element, "mimic", what)
+    if mimic is None:
+        return joint
+    multiplier, offset = (
+        number(mimic.get(key, default), f"{what}: mimic {key}", mimic.sourceline)
+        for key, default in (("multiplier", "1"), ("offset", "0"))
+    )
+    leader = check_name(_attribute(mimic, "joint", what), f"{what}: mimic", mimic.sourceline)
+    return replace(joint, mimic=leader, multiplier=multiplier, offset=offset)
 
 
 def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:
