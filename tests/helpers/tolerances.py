@@ -263,6 +263,9 @@ ROBOTS = 1e-10
 """Accelerations of real robots against Pinocchio, as promised. Light fingers behind heavy arms cost digits: 2e-14 seen.
 """
 
+SENSORS = 1e-9
+"""Frames of sensors against Pinocchio: two recursions over twelve joints (1e-13 seen)."""
+
 TREE_POWER = 1e-8
 """Power balance, relative to the sum of the powers, with a derivative by central differences of order 4 over steps of
 2e-4 s; 2e-11 seen."""

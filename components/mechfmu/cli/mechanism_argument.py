@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ def add_mechanism_options(parser: argparse.ArgumentParser) -> None:
     complete_with(argument, lambda _, line: _option_words(line))
 
 
+def add_tree_attachments(parser: argparse.ArgumentParser) -> None:
+    """Add --frame and --contact."""
+    help = "for a file: pose, velocity, IMU and joint force of this link, joint or sensor as outputs"
+    add_repeatable(parser, "--frame", "NAME", help)
+    help = "for a file: what touches the ground, a link with its collision spheres and boxes or a radius in m, or all"
+    add_repeatable(parser, "--contact", "LINK[:RADIUS]", help)
+
+
 def _option_words(line: argparse.Namespace) -> list[str]:
     """Return the options of the mechanism named in the line, each with its choices."""
     name = line.name or ""
@@ -47,13 +56,21 @@ def _is_folder_of_mechanism(name: str) -> bool:
     return path.is_dir() and ((path / "model.py").is_file() or name not in mechanisms.names())
 
 
-def load_mechanism(name: str, given: dict[str, Any], base: str | None = None, controller: bool = False) -> Mechanism:
+def load_mechanism(
+    name: str,
+    given: dict[str, Any],
+    base: str | None = None,
+    controller: bool = False,
+    frames: Sequence[str] = (),
+    contacts: Sequence[str] = (),
+) -> Mechanism:
     """Return the mechanism of a key, a folder, or a file (no key has a dot)."""
-    if _is_folder_of_mechanism(name) and not (base or controller):
+    flags = {"--base": base, "--controller": controller, "--frame": frames, "--contact": contacts}
+    if _is_folder_of_mechanism(name) and not any(flags.values()):
         return mechanisms.make(mechanisms.add_folder(name), **given)
     if "." not in name:
-        if base or controller:
-            flag = "--base" if base else "--controller"
+        if any(flags.values()):
+            flag = next(flag for flag, value in flags.items() if value)
             hint = f"{name} is a mechanism with its own options (mechfmu list {name})"
             raise UserError(f"{flag} is for .urdf and .toml files; {hint}")
         return mechanisms.make(name, **given)
@@ -63,8 +80,11 @@ def load_mechanism(name: str, given: dict[str, Any], base: str | None = None, co
     if controller:
         if base == "moving":
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
+        if frames or contacts:
+            flag = "--frame" if frames else "--contact"
+            raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
         return ComputedTorque(model=Tree.from_file(name, base or "fixed").options["model"], **given)
     stops = given.pop("stops", "none")
     if given:
         raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops (and --base)")
-    return Tree.from_file(name, base or "fixed", stops)
+    return Tree.from_file(name, base or "fixed", stops, frames, contacts)

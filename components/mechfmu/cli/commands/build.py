@@ -6,7 +6,7 @@ import argparse
 
 from ... import mechanisms
 from ..arguments import add_repeatable, complete_choices, read_pairs
-from ..mechanism_argument import add_mechanism, add_mechanism_options, load_mechanism
+from ..mechanism_argument import add_mechanism, add_mechanism_options, add_tree_attachments, load_mechanism
 from ..terminal import REPORTER, report_file_size
 from . import Commands
 
@@ -33,6 +33,7 @@ def add_parser(commands: Commands) -> None:
     complete_choices(c.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
     help = "for a file: write the computed-torque controller of the tree instead of the tree"
     c.add_argument("--controller", action="store_true", help=help)
+    add_tree_attachments(c)
     add_mechanism_options(c)
     add_repeatable(c, "--start", "NAME=VALUE", "start value of a parameter or input")
     c.set_defaults(run=run)
@@ -43,7 +44,8 @@ def run(options: argparse.Namespace) -> None:
 
     given, starts = read_pairs(options.option, "--option"), read_pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
-    models = [load_mechanism(name, given, options.base, options.controller) for name in names]  # all before any build
+    tree = (options.base, options.controller, options.frame, options.contact)
+    models = [load_mechanism(name, given, *tree) for name in names]  # all before any build
     for model in models:
         with REPORTER.status("building") as update:
             files = build(

@@ -14,7 +14,13 @@ from ... import mechanisms
 from ...model import Mechanism, UserError
 from ...model.extras import EXTRAS, install, missing_extras
 from ..arguments import read_pairs
-from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
+from ..mechanism_argument import (
+    OPTIONS_OF_AN_FMU,
+    add_mechanism,
+    add_mechanism_options,
+    add_tree_attachments,
+    load_mechanism,
+)
 from ..terminal import MAX_TABLE_ROWS, OUT, count, escape_markup, folding_table, print_columns, print_line, shorten
 from ..variable_list import VariableLine, variable_lines
 from . import Commands
@@ -34,22 +40,26 @@ def add_parser(commands: Commands) -> None:
     )
     help = "show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables"
     add_mechanism(c, "NAME|FILE", help, nargs="?")
+    add_tree_attachments(c)
     add_mechanism_options(c)
     c.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     given = read_pairs(options.option, "--option")
+    attached = {"--frame": options.frame, "--contact": options.contact}
     if not options.name:
-        if given:
-            raise UserError("--option is for one mechanism: mechfmu list NAME --option ...")
+        for flag, value in ({"--option": given} | attached).items():
+            if value:
+                raise UserError(f"{flag} is for one mechanism: mechfmu list NAME {flag} ...")
         _list_all()
     elif options.name.lower().endswith(".fmu"):
-        if given:
-            raise UserError(OPTIONS_OF_AN_FMU)
+        for flag, value in ({"--option": given} | attached).items():
+            if value:
+                raise UserError(OPTIONS_OF_AN_FMU.replace("--option", flag))
         _list_fmu(options.name)
     else:
-        _list_mechanism(load_mechanism(options.name, given))
+        _list_mechanism(load_mechanism(options.name, given, frames=options.frame, contacts=options.contact))
 
 
 def _list_all() -> None:

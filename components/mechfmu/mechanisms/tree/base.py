@@ -28,6 +28,7 @@ from ...multibody.rotations import (
 from ...multibody.separate_bodies import TreeMotion, forward_dynamics
 from .drawing import tree_drawing
 from .passive_forces import passive_forces
+from .sensors import frame_outputs
 from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
 from .variables import ACCELERATIONS, INERTIA, RATES, UPRIGHT, XYZ, TreeVariables, start_symbol
 
@@ -138,7 +139,25 @@ class TreeMechanism(TreeVariables):
         for j in self.balls:
             parts[f"angles_{j}"] = zxz_angles(frames[at[j]].rotation(q))
         parts |= self.spread(motion.vdot, self.joint_rows("output", "vdot", ACCELERATIONS))
+        parts |= self._frame_outputs(where, motion, X, U, P)
         return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
+
+    def _frame_outputs(self, where: list[Pose], motion: TreeMotion, X: Any, U: Any, P: Any) -> dict[str, Array]:
+        """Outputs of the frames of sensors."""
+        if not self.tree.points:
+            return {}
+        _, at, turns = self.frames
+        number = {body.name: i for i, body in enumerate(self.tree.bodies)}
+        pose = self.base_pose(X)
+        a_0, alpha_0, omega_0 = self._base_motion(pose, U, P)
+        parts: dict[str, Array] = {}
+        for i, point in enumerate(self.tree.points):
+            k, W, placed = BASE, np.eye(3), pose
+            if point.body:
+                body = number[point.body]
+                k, W, placed = at[body], turns[body], where[at[body]]
+            parts |= frame_outputs(i, point, k, W, placed, motion, (omega_0, a_0, alpha_0))
+        return parts
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
         """Outputs that a mechanism adds to the table."""
@@ -229,10 +248,7 @@ class TreeMechanism(TreeVariables):
         last = where[at[-1]]
         F, M = last.A.T @ force, last.A.T @ moment
         loads = {at[-1]: (F, M + cross(arm, F))}
-        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
-        acceleration = _vector(U, "base_a") + up if self.moving else up
-        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
-        a_0, alpha_0, omega_0 = base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
+        a_0, alpha_0, omega_0 = self._base_motion(base, U, P)
         motion = forward_dynamics(frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0)
         _, tip_v = last.point(arm)
         load_power = np.sum(force * tip_v) + np.sum(moment * last.w)
@@ -244,6 +260,13 @@ class TreeMechanism(TreeVariables):
                     arm_k = where[k].r - base.r
                     base_power = base_power + np.sum(F_k * base.v) + np.sum((M_k + cross(arm_k, F_k)) * base.w)
         return motion, load_power, base_power
+
+    def _base_motion(self, base: Pose, U: Any, P: Any) -> tuple[Array, Array, Array]:
+        """Acceleration with the weight, angular acceleration and angular velocity of the base, in its axes."""
+        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
+        acceleration = _vector(U, "base_a") + up if self.moving else up
+        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
+        return base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
 
     def spread(self, flat: Array, rows: list[Row]) -> dict[str, Array]:
         """A flat vector cut into the parts that belong to the rows, by symbol."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -41,16 +42,25 @@ class Tree(TreeMechanism):
     )
 
     @classmethod
-    def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
+    def from_file(
+        cls,
+        path: str | Path,
+        base: str = "fixed",
+        stops: str = "none",
+        frames: Sequence[str] = (),
+        contacts: Sequence[str] = (),
+    ) -> Tree:
         """The mechanism of a .urdf or .toml file.
 
         base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating.
+        frames: links, joints or sensors whose motion and joint force are outputs.
+        contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
         """
         from .readers.read import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed")
+        tree = read_tree(path, "free" if base == "free" else "fixed", frames, contacts)
         made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made

@@ -16,6 +16,7 @@ from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
 from ...multibody.frames import Frame
 from ...multibody.tree import MOTIONS, BodyTree, Joint
+from .sensors import frame_rows
 
 XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -57,6 +58,15 @@ class TreeVariables(Mechanism):
     @property
     def nv(self) -> int:
         return sum(j.rates for j in self.tree.joints)
+
+    @property
+    def frame_labels(self) -> list[str]:
+        """Names of the frames of sensors; one that a joint, the tip or the base has already gets the suffix _frame."""
+        return self._free_labels([point.name for point in self.tree.points], "_frame")
+
+    def _free_labels(self, names: list[str], suffix: str) -> list[str]:
+        taken = {"tip", "base", *(self.joint_label(j) for j in self.movable)}
+        return [f"{name}{suffix}" if name in taken else name for name in names]
 
     # --- bodies and joints of a kind, by number -----------------------------------------------------------------------
 
@@ -171,6 +181,7 @@ class TreeVariables(Mechanism):
             Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
             Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
             Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *frame_rows(self.tree.points, self.frame_labels),
         ]
 
     # --- rows by body and joint ---------------------------------------------------------------------------------------

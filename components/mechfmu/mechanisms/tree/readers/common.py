@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
@@ -172,6 +173,15 @@ def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
     )
 
 
+def in_joint_frame(attached: FramePoint | ContactSphere, pose: Placed) -> FramePoint | ContactSphere:
+    """A frame or a contact sphere on that body, likewise."""
+    C, p = pose
+    position = flat(p + C @ np.array(attached.position))
+    if isinstance(attached, ContactSphere):
+        return replace(attached, position=position)
+    return replace(attached, position=position, rotation=flat(tidy(C @ np.reshape(attached.rotation, (3, 3)))))
+
+
 # --- the tree ---------------------------------------------------------------------------------------------------------
 
 Bodies = Sequence[tuple[Body, int]]  # each with its line
@@ -218,12 +228,18 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
 
 
 def arranged(
-    name: str, bodies: Bodies, joints: Joints, poses: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
+    name: str,
+    bodies: Bodies,
+    joints: Joints,
+    poses: Mapping[str, Placed],
+    word: str,
+    shapes: Sequence[BodyShape] = (),
+    attached: Sequence[tuple[FramePoint | ContactSphere, int]] = (),
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
     poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
-    a body belong to the base.
+    a body belong to the base. attached: frames and contact spheres, each with its line.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -256,15 +272,22 @@ def arranged(
         replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
         for s in shapes
     ]
-    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+    final_attached = [
+        replace(in_joint_frame(a, poses[a.body]) if a.body in poses else a, body=body_names.get(a.body, a.body))
+        for a, _ in attached
+    ]
+    points = tuple(a for a in final_attached if isinstance(a, FramePoint))
+    contacts = tuple(a for a in final_attached if isinstance(a, ContactSphere))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes), points, contacts)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
     }
+    lines |= {("frame" if isinstance(a, FramePoint) else "contact", a.name): line for a, line in attached}
     try:
         tree.check()
     except TreeError as error:
-        named = re.match(r"(body|joint) (\w+)", str(error))
+        named = re.match(r"(body|joint|frame|contact) (\w+)", str(error))
         raise Fault(str(error), lines.get((named[1], named[2]), 0) if named else 0) from None
     return tree
 
