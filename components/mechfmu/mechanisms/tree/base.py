@@ -14,6 +14,7 @@ from ...model.drawing import Drawing
 from ...model.mechanism import Array, Caution, Note
 from ...model.variables import Row
 from ...multibody.frames import BASE, Bodies
+from ...multibody.ground_contact import GroundForce
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
 from ...multibody.rotations import (
@@ -26,12 +27,14 @@ from ...multibody.rotations import (
     zxz_angles,
 )
 from ...multibody.separate_bodies import TreeMotion, forward_dynamics
+from .contacts import STATIC_BELOW_SLIDING, contact_outputs, ground_forces, with_ground
 from .drawing import tree_drawing
 from .passive_forces import passive_forces
 from .sensors import frame_outputs
 from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
 from .variables import ACCELERATIONS, INERTIA, RATES, UPRIGHT, XYZ, TreeVariables, start_symbol
 
+EQUAL_FRICTION = 1e-12  # static and sliding coefficient may be the same
 LENGTH_TOLERANCE = 1e-6  # of a start quaternion; beyond it, a warning reports that it is normalised
 
 
@@ -75,6 +78,8 @@ class TreeMechanism(TreeVariables):
             found += [length - 1e-6, LENGTH_TOLERANCE - np.abs(length - 1.0)]
         for j in self.angled if self.has_start else ():
             found.append(np.abs(sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
+        if self.tree.contacts and self.has_start:
+            found.append(p.contact_mus - p.contact_mud + EQUAL_FRICTION)
         return np.stack(found) if found else np.zeros(0)
 
     @property
@@ -88,7 +93,8 @@ class TreeMechanism(TreeVariables):
             texts.append(f"{start} zero, which is not an orientation")
             texts.append(Caution(f"{start} not of length 1; it is divided by its length"))
         singular = f"its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
-        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled))
+        friction = (STATIC_BELOW_SLIDING,) if self.tree.contacts else ()
+        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled), *friction)
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
@@ -96,7 +102,9 @@ class TreeMechanism(TreeVariables):
         q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         tau, motor, loss, _ = self.joint_forces(q, v, U, P)
-        motion, load_power, base_power = self.motion(q, v, tau, X, U, P)
+        motion, load_power, base_power, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            loss = loss + touch.loss
         parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
         parts |= self.spread(self._coordinate_rates(q, v), self.coordinate_rows())
         parts |= self.spread(motion.vdot, self.joint_rows("state", "v", RATES))
@@ -116,7 +124,9 @@ class TreeMechanism(TreeVariables):
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         frames, at, turns = self.frames
         tau, _, _, spring_energy = self.joint_forces(q, v, U, P)
-        motion, _, _ = self.motion(q, v, tau, X, U, P)
+        motion, _, _, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            spring_energy = spring_energy + touch.energy
         where = poses(frames, q, v, self.base_pose(X))
         kinetic, weight, H = self._energies(where, P)
         tip = where[at[-1]]
@@ -139,7 +149,7 @@ class TreeMechanism(TreeVariables):
         for j in self.balls:
             parts[f"angles_{j}"] = zxz_angles(frames[at[j]].rotation(q))
         parts |= self.spread(motion.vdot, self.joint_rows("output", "vdot", ACCELERATIONS))
-        parts |= self._frame_outputs(where, motion, X, U, P)
+        parts |= self._frame_outputs(where, motion, X, U, P) | contact_outputs(ground)
         return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
 
     def _frame_outputs(self, where: list[Pose], motion: TreeMotion, X: Any, U: Any, P: Any) -> dict[str, Array]:
@@ -239,15 +249,18 @@ class TreeMechanism(TreeVariables):
         passive, loss, energy = passive_forces(self.tree, self.passive, self.stopped, q, v, P)
         return motor + passive, np.sum(motor * v), loss, energy
 
-    def motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[TreeMotion, Array, Array]:
-        """The accelerations, and the power of the tip's load and of the base."""
+    def motion(
+        self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any
+    ) -> tuple[TreeMotion, Array, Array, list[GroundForce]]:
+        """The accelerations, the power of the tip's load and of the base, and the forces of the ground."""
         frames, at, _ = self.frames
         base = self.base_pose(X)
         where = poses(frames, q, v, base)
         force, moment, arm = _vector(U, "tip_f"), _vector(U, "tip_m"), self._tip_arm(P)
         last = where[at[-1]]
         F, M = last.A.T @ force, last.A.T @ moment
-        loads = {at[-1]: (F, M + cross(arm, F))}
+        ground = ground_forces(self.tree.contacts, *self.touching, where, P)
+        loads = with_ground({at[-1]: (F, M + cross(arm, F))}, ground, self.touching[0], where)
         a_0, alpha_0, omega_0 = self._base_motion(base, U, P)
         motion = forward_dynamics(frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0)
         _, tip_v = last.point(arm)
@@ -259,7 +272,7 @@ class TreeMechanism(TreeVariables):
                     F_k, M_k = self._world_wrench(where, motion, k)
                     arm_k = where[k].r - base.r
                     base_power = base_power + np.sum(F_k * base.v) + np.sum((M_k + cross(arm_k, F_k)) * base.w)
-        return motion, load_power, base_power
+        return motion, load_power, base_power, ground
 
     def _base_motion(self, base: Pose, U: Any, P: Any) -> tuple[Array, Array, Array]:
         """Acceleration with the weight, angular acceleration and angular velocity of the base, in its axes."""
