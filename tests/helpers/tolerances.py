@@ -328,6 +328,24 @@ NORM = 1e-12
 
 # --- trees and the spherical arm: control -----------------------------------------------------------------------------
 
+BOUNCING_BALL = 1e-8
+"""m over a second at TIGHTEST, four impacts against power series of 40 digits."""
+
+RESTITUTION = 1e-6
+"""Relative: the speed after an impact, at TIGHT."""
+
+SLIDING = 1e-3
+"""Relative: what is left of the first bounces of a box after two seconds; of its friction, (v_f / v)^3."""
+
+ROLLING = 1e-3
+"""Relative: what is left of the first bounces of a ball after two seconds."""
+
+GROUND_ENERGY = 1e-6
+"""Relative to the energy at the start, over a hundred touches at TIGHT."""
+
+GROUND_STEP = 1e-5
+"""m and rad/s after a tumble at TIGHT: an error grows with every touch."""
+
 TREE_DECAY = 1e-8
 """rad: a closed loop without sampling is a linear oscillator, solved at 1e-10; 3e-11 seen."""
 
