@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
-DIGITS, TERMS = 40, 40
-STEP = Decimal("0.0005")  # s; a series of 40 terms has converged there if the contact takes some milliseconds
+DIGITS, TERMS = 40, 32
+STEP = Decimal("0.001")  # s; a series of 32 terms has converged there if the contact takes some milliseconds
 
 Series = list[Decimal]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from helpers import needs
 from helpers.bouncing_reference import Fall, heights
 from helpers.fmu_client import Host
 from helpers.tolerances import (
@@ -22,6 +23,7 @@ from helpers.tolerances import (
     TIGHT,
     TIGHTEST,
     TREE_POWER,
+    WEIGHT,
 )
 from helpers.tree_cases import BuildTree, Point, mechanism_of, rate_along
 from mechfmu.mechanisms.tree.model import Tree
@@ -174,6 +176,37 @@ def test_the_communication_step_does_not_matter_in_an_fmu(tree_fmu: BuildTree, h
     assert np.max(np.abs(np.array(found) - found[0])) < GROUND_STEP
     with pytest.raises(Exception, match="static_friction must not be less than contact"):
         host.open(tree_fmu(mechanism_of(BOX))).initialize({"contact.static_friction": 0.1})
+
+
+# --- a quadruped ------------------------------------------------------------------------------------------------------
+
+LEGS = {"FL": 1.0, "FR": 1.0, "HL": -1.0, "HR": -1.0}
+
+
+def test_a_quadruped_carries_its_weight_and_is_pushed(tree_fmu: BuildTree, host: Host) -> None:
+    """Springs and dampers hold its joints. At rest its feet carry its weight; a push moves it alike at any step."""
+    (file,) = needs.robot_descriptions().rglob("solo12.urdf")
+    robot = Tree.from_file(file, "free", contacts=[f"{leg}_FOOT:0.015" for leg in LEGS])
+    start = {"base.position_start[3]": 0.235}
+    for leg, sign in LEGS.items():
+        for joint, angle in (("HAA", 0.0), ("HFE", 0.8 * sign), ("KFE", -1.6 * sign)):
+            held = {"angle_start": angle, "rest_angle": angle, "stiffness": 20.0, "damping": 0.5}
+            start |= {f"{leg}_{joint}.{word}": value for word, value in held.items()}
+    slave = host.open(tree_fmu(robot)).initialize(start, tolerance=1e-8)
+    forces = slave.run([0.05] * 160, [f"{leg}_FOOT.force_z" for leg in LEGS])[-1]
+    weight = G * sum(body.mass for body in robot.tree.bodies)
+    assert sum(forces) == pytest.approx(weight, rel=WEIGHT)
+    assert min(forces) > 0.2 * weight
+
+    at_rest, found = slave.save(), []
+    for step in (0.001, 0.02):
+        slave.restore(at_rest)
+        for force in (15.0, 0.0):
+            slave.set({"base.force[2]": force})
+            rows = slave.run([step] * round(0.1 / step), ["base.position[2]", "base.speed[2]", "FL_FOOT.force_z"])
+        found.append(rows[-1])
+    assert abs(found[0][0]) > 0.005
+    assert found[1] == pytest.approx(found[0], abs=GROUND_STEP)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
