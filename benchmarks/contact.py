@@ -43,7 +43,7 @@ STANCE = {
     for leg, sign in LEGS.items()
     for joint, angle in (("HAA", 0.0), ("HFE", 0.8), ("KFE", -1.6))
 }
-FRICTION_SPEEDS = (0.05, 0.1, 0.01)  # m/s, the default first
+FRICTION_SPEEDS = (0.1, 0.05, 0.01)  # m/s, the default first
 
 NOTES = (
     "CPU time of one thread, the fastest of several runs of a standing robot. The FMU integrates with error control "

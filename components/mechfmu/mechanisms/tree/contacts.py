@@ -32,7 +32,7 @@ GROUND_ROWS = (
     Row("contact_mud", "contact.sliding_friction", "parameter", "friction force by the normal force, sliding fast",
         "1", start=0.7, min=0.0),
     Row("contact_vf", "contact.friction_speed", "parameter", "speed at which friction is largest; below it, creep",
-        "m/s", start=0.05, above=0.0),
+        "m/s", start=0.1, above=0.0),
 )  # fmt: skip
 
 

@@ -54,6 +54,10 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
         arrows.append(
             Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ]))
         )
+    for sphere, label in zip(tree.contacts, mechanism.contact_labels, strict=True):
+        r, A = placed[sphere.body]
+        force = np.array([value(f"{label}.force_{a}") for a in XYZ])
+        arrows.append(Arrow(f"{label}.force", "reaction", r + A @ np.array(sphere.position), force))
     motors = [name for row in mechanism.motor_rows() for name in row.names()]
     moments = [Moment("tip.moment", tip, np.array([value(f"tip.moment_{a}") for a in XYZ]))]
     for k, frame in enumerate(frames):

@@ -70,12 +70,15 @@ class Tree(TreeMechanism):
         return tree_of(self.options["model"])
 
     def rows(self) -> tuple[Row, ...]:
-        """Those of any tree, unless a joint has the name of something else."""
+        """Those of any tree, unless a joint, frame or contact has the name of something else."""
         rows = super().rows()
         taken: set[str] = set()
         for name in (name for row in rows for name in row.names()):
             if name in taken:
-                raise UserError(f"joint {name.partition('.')[0]}: rename it, the FMU has a variable {name} of its own")
+                label = name.partition(".")[0]
+                kinds = {"frame": self.frame_labels, "contact": self.contact_labels}
+                what = next((kind for kind, labels in kinds.items() if label in labels), "joint")
+                raise UserError(f"{what} {label}: rename it, the FMU has a variable {name} of its own")
             taken.add(name)
         return rows
 
