@@ -346,6 +346,9 @@ GROUND_ENERGY = 1e-7
 WEIGHT = 1e-6
 """Relative: what feet carry of a robot at rest, as promised."""
 
+SAME_STIFFNESS = 1e-10
+"""Relative: the derivative of the ground's force, of a depth that is a small difference of lengths."""
+
 GROUND_STEP = 1e-5
 """m and rad/s after a tumble at TIGHT: an error grows with every touch."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from helpers.tolerances import (
     GROUND_STEP,
     RESTITUTION,
     ROLLING,
+    SAME_STIFFNESS,
     SLIDING,
     TIGHT,
     TIGHTEST,
@@ -26,6 +28,7 @@ from helpers.tolerances import (
     WEIGHT,
 )
 from helpers.tree_cases import BuildTree, Point, mechanism_of, rate_along
+from mechfmu.analysis.linear import linearize
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
 from mechfmu.multibody.attachments import ContactSphere
@@ -164,6 +167,20 @@ def test_nothing_happens_above_the_ground() -> None:
     assert with_ground.rates().tolist() == without.rates().tolist()
     assert with_ground["ball.depth"] == RADIUS - 0.5
     assert "ground.height" not in without.mechanism.table.by_name
+
+
+def test_the_linearised_ground_is_a_spring() -> None:
+    """A ball at rest, at the depth sqrt(m g / k): its stiffness is 2 sqrt(m g k); none in the air or just touching."""
+    k = 1e6
+    for depth, wanted in ((np.sqrt(G / k), 2 * np.sqrt(G * k)), (0.0, 0.0), (-0.1, 0.0)):
+        start = {"free.position_start[3]": RADIUS - depth, "contact.stiffness": k}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # in the air it falls
+            linear = linearize(mechanism_of(BALL), start)
+        speed, position = (linear.states.index(f"free.{word}[3]") for word in ("speed", "position"))
+        assert np.all(np.isfinite(linear.A))
+        assert -linear.A[speed, position] == pytest.approx(wanted, rel=SAME_STIFFNESS)
+        assert np.linalg.matrix_rank(linear.projection) == len(linear.states) - 1  # the length of the quaternion
 
 
 def test_the_communication_step_does_not_matter_in_an_fmu(tree_fmu: BuildTree, host: Host) -> None:

@@ -35,7 +35,6 @@ from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
 from .variables import ACCELERATIONS, INERTIA, RATES, UPRIGHT, XYZ, TreeVariables, start_symbol
 
 EQUAL_FRICTION = 1e-12  # static and sliding coefficient may be the same
-UNIT_SQUARE = 1e-10  # how far the square of a unit quaternion's length may be from 1 on the ground
 LENGTH_TOLERANCE = 1e-6  # of a start quaternion; beyond it, a warning reports that it is normalised
 
 
@@ -59,18 +58,11 @@ class TreeMechanism(TreeVariables):
         return self.table.x.pack(**parts), np.zeros(0)
 
     def project(self, x: Array, d: Array, p: Array) -> Array:
-        """Quaternions of length one.
-
-        On the ground, where steps are short, one that is so but for rounding is left alone: a solver need not begin
-        anew from states that have not changed.
-        """
+        """Quaternions of length one."""
         named = vars(self.table.x(x))
         for symbol, value in named.items():
             if symbol.startswith("e_") or symbol == "base_e":
-                square = np.sum(value * value)
-                named[symbol] = value / np.sqrt(square)
-                if self.tree.contacts:
-                    named[symbol] = np.where(np.abs(square - 1.0) < UNIT_SQUARE, value, named[symbol])
+                named[symbol] = value / np.sqrt(np.sum(value * value))
         return self.table.x.pack(**named)
 
     def requirements(self, p: Array) -> Array:
