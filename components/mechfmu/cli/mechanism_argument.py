@@ -50,13 +50,17 @@ def _is_folder_of_mechanism(name: str) -> bool:
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
-    """Add --base, --inertia and --ignore, which are for .urdf and .toml files."""
+    """Add --base, --inertia, --ignore, --frame and --contact, which are for .urdf and .toml files."""
     help = "for a file: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
     complete_choices(parser.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
     help = "for a file: refuse (the default) an inertia that no body can have, warn and take it, or repair it"
     complete_choices(parser.add_argument("--inertia", metavar="WHAT", help=help), "refuse", "warn", "repair")
     argument = add_repeatable(parser, "--ignore", "WHAT", "for a URDF file: mimic, transmission: leave them out")
     complete_choices(argument, "mimic", "transmission")
+    help = "for a file: pose, velocity, IMU and joint force of this link, joint or sensor as outputs"
+    add_repeatable(parser, "--frame", "NAME", help)
+    help = "for a file: what touches the ground, a link with its collision spheres and boxes or a radius in m, or all"
+    add_repeatable(parser, "--contact", "LINK[:RADIUS]", help)
 
 
 @dataclass(frozen=True)
@@ -66,17 +70,24 @@ class FileOptions:
     base: str | None = None
     inertia: str | None = None
     ignore: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    contacts: tuple[str, ...] = ()
 
     @staticmethod
     def of(line: argparse.Namespace) -> FileOptions:
         """Those of a command that has `add_file_options`."""
-        return FileOptions(line.base, line.inertia, tuple(line.ignore))
+        return FileOptions(line.base, line.inertia, *map(tuple, (line.ignore, line.frame, line.contact)))
 
     @property
     def given(self) -> str:
         """The first one that was given, as it is typed; empty if none was."""
         flags = {"--base": self.base, "--inertia": self.inertia, "--ignore": self.ignore}
-        return next((flag for flag, value in flags.items() if value), "")
+        return next((flag for flag, value in flags.items() if value), "") or self.for_tree
+
+    @property
+    def for_tree(self) -> str:
+        """The first one that only a tree has, and not its controller; likewise."""
+        return "--frame" if self.frames else "--contact" if self.contacts else ""
 
 
 def load_mechanism(
@@ -100,9 +111,11 @@ def load_mechanism(
     if controller:
         if base == "moving":
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
+        if flag := file.for_tree:
+            raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
         tree = Tree.from_file(name, base, **reading).options
         return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **given)
     options = {key: given.pop(key) for key in ("stops", "effort") if key in given}
     if given:
         raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops, effort (and --base)")
-    return Tree.from_file(name, base, **options, **reading)
+    return Tree.from_file(name, base, **options, **reading, frames=file.frames, contacts=file.contacts)

@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .attachments import IDENTITY, ContactSphere, FramePoint, attachment_fault
 from .coupled_bodies import Member, coupling_cost
 from .elementary_motions import KINDS
 from .frames import BASE, Frame, MotionKind
@@ -54,7 +55,6 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
 MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
-IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
 
 
@@ -130,6 +130,8 @@ class BodyTree:
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     shapes: tuple[BodyShape, ...] = ()
+    points: tuple[FramePoint, ...] = ()
+    contacts: tuple[ContactSphere, ...] = ()
 
     def __repr__(self) -> str:
         free = sum(j.rates for j in self.joints if not j.mimic)
@@ -138,8 +140,9 @@ class BodyTree:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        if not self.shapes:
-            del fields["shapes"]
+        for key in ("shapes", "points", "contacts"):
+            if not fields[key]:
+                del fields[key]
         for joint in fields["joints"]:
             for key, default in ADDED_LATER.items():
                 if joint[key] == default:
@@ -148,13 +151,13 @@ class BodyTree:
 
     @staticmethod
     def from_json(text: str) -> BodyTree:
-        data = json.loads(text)
+        data = {"shapes": [], "points": [], "contacts": []} | json.loads(text)
 
         def made(cls: Any, fields: dict[str, Any]) -> Any:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
-        bodies, joints = (tuple(made(cls, x) for x in data[key]) for cls, key in ((Body, "bodies"), (Joint, "joints")))
-        return BodyTree(data["name"], bodies, joints, tuple(made(BodyShape, s) for s in data.get("shapes", ())))
+        kinds = {"bodies": Body, "joints": Joint, "shapes": BodyShape, "points": FramePoint, "contacts": ContactSphere}
+        return BodyTree(data["name"], *(tuple(made(cls, x) for x in data[key]) for key, cls in kinds.items()))
 
     def check(self, inertia: str = "refuse") -> None:
         """TreeError unless the bodies and joints form a tree and are physically possible.
@@ -191,6 +194,16 @@ class BodyTree:
         self._check_mobility()
         for shape in self.shapes:
             _check_shape(shape, known)
+        self._check_attachments(known)
+
+    def _check_attachments(self, bodies: set[str]) -> None:
+        """Frames and contact spheres are on bodies that exist."""
+        for what, names in (("frame", [p.name for p in self.points]), ("contact", [c.name for c in self.contacts])):
+            for name in names:
+                if not NAME.fullmatch(name):
+                    raise TreeError(f"{what} {name!r}: {NAME_RULE}")
+        if fault := attachment_fault(self.points, self.contacts, bodies):
+            raise TreeError(fault)
 
     def _check_coupling(self) -> None:
         """Joints may follow others, but not so many across so much of the tree that the equations become endless."""

@@ -154,6 +154,32 @@ def read_free_urdf(data: bytes) -> BodyTree:
     return read_urdf(data, "free")
 
 
+ATTACHED_URDF = ROBOT.replace(
+    "</robot>",
+    """<sensor name="imu"><parent link="upper"/><origin xyz="0 0 1" rpy="0 1 0"/></sensor>
+    <gazebo reference="tool"><sensor name="ft"><pose>0 0 1 0 0 1</pose></sensor></gazebo></robot>""",
+).replace(
+    '<link name="tool">',
+    """<link name="tool"><collision><geometry><sphere radius="0.1"/></geometry></collision>
+    <collision><origin rpy="1 0 0"/><geometry><box size="1 2 3"/></geometry></collision>""",
+)
+ATTACHED_TOML = (
+    EXAMPLE.read_bytes()
+    + b"""
+[[frame]]
+name = "palm"
+body = "hand"
+position = [0, 0, -0.2]
+rotation = { rpy = [0, 0, 1] }
+
+[[contact]]
+name = "finger"
+body = "hand"
+position = [0, 0, -0.25]
+radius = 0.02
+"""
+)
+
 PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Random], bytes]]] = {
     "urdf-bytes": (read_urdf, ROBOT.encode(), broken_bytes),
     "urdf-structure": (read_urdf, ROBOT.encode(), broken_urdf),
@@ -169,6 +195,8 @@ PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Rand
     ),
     "toml-bytes": (read_toml, EXAMPLE.read_bytes(), broken_bytes),
     "toml-structure": (read_toml, EXAMPLE.read_bytes(), broken_toml),
+    "urdf-attached": (read_urdf, ATTACHED_URDF.encode(), broken_urdf),
+    "toml-attached": (read_toml, ATTACHED_TOML, broken_toml),
 }
 
 
@@ -189,7 +217,8 @@ def outcome(read: Callable[[bytes], BodyTree], data: bytes) -> str:
         assert BodyTree.from_json(tree.to_json()) == tree
         frames, _, _ = tree.frames()
         assert all(np.isfinite(f.R0).all() and np.isfinite(f.r).all() for f in frames)
-        assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", x.name) for x in (tree, *tree.bodies, *tree.joints))
+        named = (tree, *tree.bodies, *tree.joints, *tree.points, *tree.contacts)
+        assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", x.name) for x in named)
     assert time.perf_counter() - before < SLOWEST
     return message
 

@@ -16,6 +16,7 @@ from ...model.mechanism import Array, Caution, Note
 from ...model.variables import Row
 from ...multibody.coupled_bodies import Member, coupled_forward_dynamics
 from ...multibody.frames import BASE, Bodies
+from ...multibody.ground_contact import GroundForce
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
 from ...multibody.rigid_groups import RigidGroup
@@ -29,14 +30,17 @@ from ...multibody.rotations import (
     zxz_angles,
 )
 from ...multibody.separate_bodies import TreeMotion, forward_dynamics
+from .contacts import STATIC_BELOW_SLIDING, contact_outputs, ground_forces, with_ground
 from .drawing import tree_drawing
 from .followers import expanded, lifted, reduced
 from .inertia_requirements import TEXT, groups_judged_together, inertia_margins, possible_bodies
 from .motors import armature, saturated
 from .passive_forces import passive_forces
+from .sensors import frame_outputs
 from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
 from .variables import ACCELERATIONS, INERTIA, RATES, UPRIGHT, XYZ, TreeVariables, start_symbol
 
+EQUAL_FRICTION = 1e-12  # static and sliding coefficient may be the same
 LENGTH_TOLERANCE = 1e-6  # of a start quaternion; beyond it, a warning reports that it is normalised
 
 
@@ -81,6 +85,8 @@ class TreeMechanism(TreeVariables):
             found += [length - 1e-6, LENGTH_TOLERANCE - np.abs(length - 1.0)]
         for j in self.angled if self.has_start else ():
             found.append(np.abs(sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
+        if self.tree.contacts and self.has_start:
+            found.append(p.contact_mus - p.contact_mud + EQUAL_FRICTION)
         return np.stack(found) if found else np.zeros(0)
 
     @cached_property
@@ -101,7 +107,8 @@ class TreeMechanism(TreeVariables):
             texts.append(f"{start} zero, which is not an orientation")
             texts.append(Caution(f"{start} not of length 1; it is divided by its length"))
         singular = f"its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
-        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled))
+        friction = (STATIC_BELOW_SLIDING,) if self.tree.contacts else ()
+        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled), *friction)
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
@@ -109,7 +116,9 @@ class TreeMechanism(TreeVariables):
         q, v = self.coordinates(x)
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         tau, motor, loss, _ = self.joint_forces(q, v, U, P)
-        motion, load_power, base_power = self.motion(q, v, tau, X, U, P)
+        motion, load_power, base_power, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            loss = loss + touch.loss
         parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
         parts |= self.spread(self._coordinate_rates(q, v), self.coordinate_rows())
         parts |= self.spread(reduced(self.tree, self.followers, motion.vdot), self.joint_rows("state", "v", RATES))
@@ -129,7 +138,9 @@ class TreeMechanism(TreeVariables):
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         frames, at, turns = self.frames
         tau, _, _, spring_energy = self.joint_forces(q, v, U, P)
-        motion, _, _ = self.motion(q, v, tau, X, U, P)
+        motion, _, _, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            spring_energy = spring_energy + touch.energy
         where = poses(frames, q, v, self.base_pose(X))
         kinetic, weight, H = self._energies(where, v, P)
         tip = where[at[-1]]
@@ -155,7 +166,25 @@ class TreeMechanism(TreeVariables):
         for j in self.followers:
             frame, unit = frames[at[j]], "m" if frames[at[j]].motion == "slide" else "rad"
             parts |= {f"{'position' if unit == 'm' else 'angle'}_{j}": q[frame.q], f"v_{j}_{unit}": v[frame.v]}
+        parts |= self._frame_outputs(where, motion, X, U, P) | contact_outputs(ground)
         return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
+
+    def _frame_outputs(self, where: list[Pose], motion: TreeMotion, X: Any, U: Any, P: Any) -> dict[str, Array]:
+        """Outputs of the frames of sensors."""
+        if not self.tree.points:
+            return {}
+        _, at, turns = self.frames
+        number = {body.name: i for i, body in enumerate(self.tree.bodies)}
+        pose = self.base_pose(X)
+        a_0, alpha_0, omega_0 = self._base_motion(pose, U, P)
+        parts: dict[str, Array] = {}
+        for i, point in enumerate(self.tree.points):
+            k, W, placed = BASE, np.eye(3), pose
+            if point.body:
+                body = number[point.body]
+                k, W, placed = at[body], turns[body], where[at[body]]
+            parts |= frame_outputs(i, point, k, W, placed, motion, (omega_0, a_0, alpha_0))
+        return parts
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
         """Outputs that a mechanism adds to the table."""
@@ -242,19 +271,19 @@ class TreeMechanism(TreeVariables):
         passive, loss, energy = passive_forces(self.tree, self.passive, self.stopped, q, v, P)
         return motor + passive, np.sum(motor * v), loss, energy
 
-    def motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[TreeMotion, Array, Array]:
-        """The accelerations, and the power of the tip's load and of the base."""
+    def motion(
+        self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any
+    ) -> tuple[TreeMotion, Array, Array, list[GroundForce]]:
+        """The accelerations, the power of the tip's load and of the base, and the forces of the ground."""
         frames, at, _ = self.frames
         base = self.base_pose(X)
         where = poses(frames, q, v, base)
         force, moment, arm = _vector(U, "tip_f"), _vector(U, "tip_m"), self._tip_arm(P)
         last = where[at[-1]]
         F, M = last.A.T @ force, last.A.T @ moment
-        loads = {at[-1]: (F, M + cross(arm, F))}
-        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
-        acceleration = _vector(U, "base_a") + up if self.moving else up
-        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
-        a_0, alpha_0, omega_0 = base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
+        ground = ground_forces(self.tree.contacts, *self.touching, where, P)
+        loads = with_ground({at[-1]: (F, M + cross(arm, F))}, ground, self.touching[0], where)
+        a_0, alpha_0, omega_0 = self._base_motion(base, U, P)
         arguments = frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0, armature(self.tree, P)
         motion = coupled_forward_dynamics(*arguments, self.members) if self.members else forward_dynamics(*arguments)
         _, tip_v = last.point(arm)
@@ -266,7 +295,14 @@ class TreeMechanism(TreeVariables):
                     F_k, M_k = self._world_wrench(where, motion, k)
                     arm_k = where[k].r - base.r
                     base_power = base_power + np.sum(F_k * base.v) + np.sum((M_k + cross(arm_k, F_k)) * base.w)
-        return motion, load_power, base_power
+        return motion, load_power, base_power, ground
+
+    def _base_motion(self, base: Pose, U: Any, P: Any) -> tuple[Array, Array, Array]:
+        """Acceleration with the weight, angular acceleration and angular velocity of the base, in its axes."""
+        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
+        acceleration = _vector(U, "base_a") + up if self.moving else up
+        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
+        return base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
 
     @cached_property
     def members(self) -> dict[int, Member]:

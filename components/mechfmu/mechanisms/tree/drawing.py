@@ -57,6 +57,10 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
         arrows.append(
             Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ]))
         )
+    for sphere, label in zip(tree.contacts, mechanism.contact_labels, strict=True):
+        r, A = placed[sphere.body]
+        force = np.array([value(f"{label}.force_{a}") for a in XYZ])
+        arrows.append(Arrow(f"{label}.force", "reaction", r + A @ np.array(sphere.position), force))
     motors = [name for row in mechanism.motor_rows() for name in row.names()]
     driven = iter(motors)  # in the order of the frames
     following = {at[j] for j in mechanism.followers}

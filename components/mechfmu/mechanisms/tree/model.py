@@ -58,6 +58,8 @@ class Tree(TreeMechanism):
         inertia: str = "refuse",
         ignore: Sequence[str] = (),
         report: Callable[[str], None] = warn,
+        frames: Sequence[str] = (),
+        contacts: Sequence[str] = (),
     ) -> Tree:
         """The mechanism of a .urdf or .toml file.
 
@@ -65,12 +67,14 @@ class Tree(TreeMechanism):
         inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible one. ignore:
         mimic, transmission: elements of a URDF file to leave out. report: gets a line for each inertia that is not
         possible; a warning by default.
+        frames: links, joints or sensors whose motion and joint force are outputs.
+        contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
         """
         from .readers.read import read_tree
 
         if base not in ("fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed", inertia, ignore, report)
+        tree = read_tree(path, "free" if base == "free" else "fixed", inertia, ignore, report, frames, contacts)
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
         made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
@@ -82,12 +86,15 @@ class Tree(TreeMechanism):
         return tree_of(self.options["model"], self.options["inertia"])
 
     def rows(self) -> tuple[Row, ...]:
-        """Those of any tree, unless a joint has the name of something else."""
+        """Those of any tree, unless a joint, frame or contact has the name of something else."""
         rows = super().rows()
         taken: set[str] = set()
         for name in (name for row in rows for name in row.names()):
             if name in taken:
-                raise UserError(f"joint {name.partition('.')[0]}: rename it, the FMU has a variable {name} of its own")
+                label = name.partition(".")[0]
+                kinds = {"frame": self.frame_labels, "contact": self.contact_labels}
+                what = next((kind for kind, labels in kinds.items() if label in labels), "joint")
+                raise UserError(f"{what} {label}: rename it, the FMU has a variable {name} of its own")
             taken.add(name)
         return rows
 

@@ -16,6 +16,8 @@ from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
 from ...multibody.frames import Frame
 from ...multibody.tree import MOTIONS, BodyTree, Joint, follow
+from .contacts import GROUND_ROWS, contact_rows
+from .sensors import frame_rows
 
 XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -59,6 +61,20 @@ class TreeVariables(Mechanism):
     @property
     def nv(self) -> int:
         return sum(j.rates for j in self.tree.joints if not j.mimic)
+
+    @property
+    def frame_labels(self) -> list[str]:
+        """Names of the frames of sensors; one that a joint, the tip or the base has already gets the suffix _frame."""
+        return self._free_labels([point.name for point in self.tree.points], "_frame")
+
+    @property
+    def contact_labels(self) -> list[str]:
+        """Names of the spheres that touch the ground; likewise, with the suffix _contact."""
+        return self._free_labels([sphere.name for sphere in self.tree.contacts], "_contact")
+
+    def _free_labels(self, names: list[str], suffix: str) -> list[str]:
+        taken = {"tip", "base", *(self.joint_label(j) for j in self.movable)}
+        return [f"{name}{suffix}" if name in taken else name for name in names]
 
     # --- bodies and joints of a kind, by number -----------------------------------------------------------------------
 
@@ -118,6 +134,14 @@ class TreeVariables(Mechanism):
         kinds = ("euler_zxz", "cardan_xyz", "cardan_zyx")
         return [j for j, joint in enumerate(self.tree.joints) if joint.kind in kinds]
 
+    @cached_property
+    def touching(self) -> tuple[list[int], list[np.ndarray]]:
+        """For each sphere that touches the ground, the frame of its body and the rotation to the body's own axes."""
+        _, at, turns = self.frames
+        number = {body.name: i for i, body in enumerate(self.tree.bodies)}
+        bodies = [number[sphere.body] for sphere in self.tree.contacts]
+        return [at[i] for i in bodies], [turns[i] for i in bodies]
+
     # --- the table ----------------------------------------------------------------------------------------------------
 
     def rows(self) -> tuple[Row, ...]:
@@ -134,6 +158,7 @@ class TreeVariables(Mechanism):
             *self.joint_rows("parameter", "v_start", START_RATES, "{what} of joint {name}"),
             *(STOP_ROWS if self.stopped else ()),
             *_vector_rows("tip_offset_", "tip.offset_", "parameter", tip, "m", self.tip_offset),
+            *(GROUND_ROWS if self.tree.contacts else ()),
         ]
 
     def _input_rows(self) -> list[Row]:
@@ -196,6 +221,8 @@ class TreeVariables(Mechanism):
             Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
             Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
             Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *frame_rows(self.tree.points, self.frame_labels),
+            *contact_rows(self.contact_labels),
         ]
 
     # --- rows by body and joint ---------------------------------------------------------------------------------------

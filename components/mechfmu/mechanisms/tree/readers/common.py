@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.massless_joints import held
 from ....multibody.rigid_groups import impossible_inertias, repaired
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError, follow
@@ -181,6 +182,15 @@ def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
     )
 
 
+def in_joint_frame(attached: FramePoint | ContactSphere, pose: Placed) -> FramePoint | ContactSphere:
+    """A frame or a contact sphere on that body, likewise."""
+    C, p = pose
+    position = flat(p + C @ np.array(attached.position))
+    if isinstance(attached, ContactSphere):
+        return replace(attached, position=position)
+    return replace(attached, position=position, rotation=flat(tidy(C @ np.reshape(attached.rotation, (3, 3)))))
+
+
 # --- the tree ---------------------------------------------------------------------------------------------------------
 
 Bodies = Sequence[tuple[Body, int]]  # each with its line
@@ -239,11 +249,12 @@ def arranged(
     shapes: Sequence[BodyShape] = (),
     inertia: str = "refuse",
     report: Report = no_report,
+    attached: Sequence[tuple[FramePoint | ContactSphere, int]] = (),
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
     poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
-    a body belong to the base. inertia, report: as in `judged`.
+    a body belong to the base. inertia, report: as in `judged`. attached: frames and contact spheres, with their lines.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -277,26 +288,33 @@ def arranged(
         replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
         for s in shapes
     ]
-    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+    final_attached = [
+        replace(in_joint_frame(a, poses[a.body]) if a.body in poses else a, body=body_names.get(a.body, a.body))
+        for a, _ in attached
+    ]
+    points = tuple(a for a in final_attached if isinstance(a, FramePoint))
+    contacts = tuple(a for a in final_attached if isinstance(a, ContactSphere))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes), points, contacts)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
     }
+    lines |= {("frame" if isinstance(a, FramePoint) else "contact", a.name): line for a, line in attached}
     return judged(tree, lines, inertia, report)
 
 
 def judged(tree: BodyTree, lines: Mapping[tuple[str, str], int], inertia: str, report: Report) -> BodyTree:
     """The tree, checked, with its inertias refused, taken or repaired.
 
-    lines: of the bodies and joints, by word and name. inertia: what becomes of an inertia that no body can have:
-    refuse; warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line about it.
-    Joints that move no mass are refused or held still.
+    lines: of bodies, joints, frames and contacts, by word and name. inertia: what becomes of an inertia that no body
+    can have: refuse; warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line
+    about it. Joints that move no mass are refused or held still.
     """
     if inertia not in INERTIAS:
         raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
 
     def place(text: str) -> int:
-        named = re.match(r"(body|joint) (\w+)", text)
+        named = re.match(r"(body|joint|frame|contact) (\w+)", text)
         return lines.get((named[1], named[2]), 0) if named else 0
 
     notes: list[str] = []

@@ -8,6 +8,7 @@ from warnings import warn
 
 from ....model.mechanism import UserError
 from ....multibody.tree import BodyTree
+from .asked import with_asked
 from .toml_file import read_toml
 from .urdf import IGNORABLE, read_urdf
 
@@ -18,12 +19,22 @@ def read_tree(
     inertia: str = "refuse",
     ignore: Sequence[str] = (),
     report: Callable[[str], None] = warn,
+    frames: Sequence[str] = (),
+    contacts: Sequence[str] = (),
 ) -> BodyTree:
     """Return the tree of a .urdf or .toml file.
 
     base: whether the root link of a URDF is fixed or free to float; in a TOML file, the joints define that. inertia:
     refuse, warn or repair, see common.judged. ignore: elements of a URDF file to leave out. report: gets messages.
+    frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
     """
+    tree = _as_read(path, base, inertia, ignore, report)
+    return with_asked(tree, frames, contacts, keep=Path(path).suffix.lower() == ".toml")
+
+
+def _as_read(
+    path: str | Path, base: str, inertia: str, ignore: Sequence[str], report: Callable[[str], None]
+) -> BodyTree:
     suffix = Path(path).suffix.lower()
 
     def place(text: str, line: int) -> None:

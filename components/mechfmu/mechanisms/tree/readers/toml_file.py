@@ -22,6 +22,7 @@ else:
     import tomli as tomllib
 
 from ....model.mechanism import did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.rotations import from_quaternion
 from ....multibody.tree import FOLLOWING, MOTIONS, Body, BodyTree, Joint
 from .common import (
@@ -49,13 +50,15 @@ MAX_DEPTH = 8  # of brackets; the format needs 3
 MAX_DOTS = 3  # in a key; the format needs 1
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
-TOP_KEYS = ("name", "body", "joint")
+TOP_KEYS = ("name", "body", "joint", "frame", "contact")
 BODY_KEYS = ("name", "mass", "com", "inertia")
 PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
 PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
 LIMIT_KEYS = ("lower", "upper", "effort")
 MIMIC_KEYS = ("mimic", "multiplier", "offset")
 JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS, *MIMIC_KEYS, "armature")
+FRAME_KEYS = ("name", "body", "position", "rotation")
+CONTACT_KEYS = ("name", "body", "position", "radius")
 ROTATIONS = ("rpy", "quaternion", "matrix")
 
 _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
@@ -63,7 +66,7 @@ _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
     re.DOTALL,
 )
 _TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
-_KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
+_KEY = re.compile(r"\[?[ \t]*(?:joint|body|frame|contact)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
 
 
 def read_toml(path_or_text: Source, inertia: str = "refuse", report: Report = no_report) -> BodyTree:
@@ -123,7 +126,7 @@ class LineNumbers:
                 index = len(self.tables[kind]) - 1
             elif key := _KEY.match(line):
                 self.keys.setdefault((kind, index, key[1]), number)
-        for kind in ("body", "joint"):  # written in a way that this class does not understand
+        for kind in ("body", "joint", "frame", "contact"):  # written in a way that this class does not understand
             if not isinstance(given.get(kind), list) or len(given[kind]) != len(self.tables.get(kind, [])):
                 self.tables[kind] = []
 
@@ -138,7 +141,7 @@ class LineNumbers:
 
 
 class TomlTable:
-    """One [[body]] or [[joint]]: its checked values, and messages about it."""
+    """One [[body]], [[joint]], [[frame]] or [[contact]]: its checked values, and messages about it."""
 
     def __init__(self, kind: str, index: int, given: Any, lines: LineNumbers, keys: tuple[str, ...]):
         self.kind, self.index, self.lines = kind, index, lines
@@ -232,11 +235,11 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str,
             f"name {printable(name)}: must be a text of letters, digits and _ that does not begin with a digit",
             lines.of_key("", 0, "name"),
         )
-    for kind in ("body", "joint"):
+    for kind in ("body", "joint", "frame", "contact"):
         if not isinstance(given.get(kind, []), list):
             raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
         check_count(len(given.get(kind, [])), kind)
-        if not given.get(kind):
+        if not given.get(kind) and kind in ("body", "joint"):
             raise Fault(f"has no [[{kind}]]")
     bodies = [_body(TomlTable("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]
     found = [_joint(TomlTable("joint", i, j, lines, JOINT_KEYS)) for i, j in enumerate(given["joint"])]
@@ -246,8 +249,11 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str,
     for body, line in bodies:
         if body.name not in carried:
             raise Fault(f"body {printable(body.name)}: no joint carries it", line)
+    frames = [TomlTable("frame", i, f, lines, FRAME_KEYS) for i, f in enumerate(given.get("frame", []))]
+    contacts = [TomlTable("contact", i, c, lines, CONTACT_KEYS) for i, c in enumerate(given.get("contact", []))]
+    attached = [(_frame(t), t.line) for t in frames] + [(_contact(t), t.line) for t in contacts]
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
-    return arranged(name, bodies, joints, poses, "body", (), inertia, report)
+    return arranged(name, bodies, joints, poses, "body", (), inertia, report, attached)
 
 
 def _body(table: TomlTable) -> tuple[Body, int]:
@@ -293,6 +299,17 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
         origin = np.array(table.vector("child_position", (0.0, 0.0, 0.0)))
         return joint, table.line, (table.rotation("child_rotation"), origin)
     return joint, table.line, None
+
+
+def _frame(table: TomlTable) -> FramePoint | ContactSphere:
+    position = table.vector("position", (0.0, 0.0, 0.0))
+    return FramePoint(table.name, table.text("body", ""), position, flat(table.rotation("rotation")))
+
+
+def _contact(table: TomlTable) -> FramePoint | ContactSphere:
+    return ContactSphere(
+        table.name, table.text("body"), table.vector("position", (0.0, 0.0, 0.0)), table.number("radius")
+    )
 
 
 def _check_keys(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:

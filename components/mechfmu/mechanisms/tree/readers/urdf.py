@@ -16,6 +16,9 @@ What is read:
                                               turned by the smallest rotation that takes z to the axis (for -z: half a
                                               turn about x)
 
+Frames that can be asked for are <sensor> elements, and the root link when it is held (links that move are bodies of the
+tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
+
 Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there) are kept for the drawing;
 meshes are not, because they are in other files. Everything else (gazebo, ...) does not concern dynamics and is ignored,
 whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base:
@@ -28,7 +31,7 @@ Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +53,6 @@ from .common import (
     check_name,
     contents,
     flat,
-    from_rpy,
     no_report,
     number,
     numbers,
@@ -59,6 +61,14 @@ from .common import (
     turned_inertia,
 )
 from .transmissions import with_rotors
+from .urdf_attachments import attachments
+from .urdf_elements import Element
+from .urdf_elements import attribute_of as _attribute
+from .urdf_elements import children as _all
+from .urdf_elements import only_child as _one
+from .urdf_elements import origin_of as _origin
+from .urdf_elements import size_of as _size
+from .urdf_elements import tag_of as _tag
 
 IGNORABLE = ("mimic", "transmission")
 MAX_BYTES = 10_000_000
@@ -82,8 +92,6 @@ PARSER_OPTIONS = {
     "remove_pis": True,
     "collect_ids": False,
 }
-
-Element = Any  # lxml comes without types
 
 
 def read_urdf(
@@ -165,7 +173,8 @@ def _tree(robot: Element, name: str, base: str, ignore: Sequence[str], judgement
             raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the whole float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    return arranged(name, links, joints, poses, "link", shapes, *judgement)
+    attached = attachments(robot, "" if base == "free" else root.name)
+    return arranged(name, links, joints, poses, "link", shapes, *judgement, attached)
 
 
 def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
@@ -218,14 +227,6 @@ def _shapes(link: Element) -> list[BodyShape]:
         except Fault:
             continue
     return found
-
-
-def _size(solid: Element) -> tuple[float, ...]:
-    """The size as in BodyShape; empty for anything but the three kinds."""
-    if _tag(solid) == "box":
-        return numbers(_attribute(solid, "size", ""), 3, "", solid.sourceline)
-    keys = {"cylinder": ("radius", "length"), "sphere": ("radius",)}.get(_tag(solid), ())
-    return tuple(number(_attribute(solid, key, ""), "", solid.sourceline) for key in keys)
 
 
 def _joint(element: Element, ignore: Sequence[str] = ()) -> tuple[Joint, int, Placed | None]:
@@ -310,38 +311,3 @@ def _z_to(axis: np.ndarray) -> np.ndarray:
         return np.diag([1.0, -1.0, -1.0])
     h = middle / length
     return tidy((2 * np.outer(h, h) - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0]))
-
-
-def _origin(element: Element, what: str) -> Placed:
-    origin = _one(element, "origin", what)
-    if origin is None:
-        return np.eye(3), np.zeros(3)
-    xyz, rpy = (
-        numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy")
-    )
-    return from_rpy(rpy), np.array(xyz)
-
-
-def _tag(element: Element) -> str:
-    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is not a <joint>."""
-    return str(etree.QName(element).localname if element.prefix is None else element.tag)
-
-
-def _all(element: Element, tag: str) -> Iterator[Element]:
-    return (child for child in element.iterchildren(f"{{*}}{tag}") if child.prefix is None)
-
-
-def _one(element: Element, tag: str, what: str, needed: bool = False) -> Element:
-    found = list(_all(element, tag))
-    if len(found) > 1:
-        raise Fault(f"{what}: there is a second <{tag}>", found[1].sourceline)
-    if needed and not found:
-        raise Fault(f"{what}: <{_tag(element)}> has no <{tag}>", element.sourceline)
-    return found[0] if found else None
-
-
-def _attribute(element: Element, name: str, what: str) -> str:
-    value = element.get(name)
-    if value is None:
-        raise Fault(f"{what}: <{_tag(element)}> has no {name}", element.sourceline)
-    return str(value)

@@ -1,0 +1,91 @@
+"""What a URDF file says about sensors and feet: frames that can be asked for, and spheres that can touch the ground.
+
+    <sensor name="imu"><parent link="trunk"/><origin .../></sensor>                 a frame on this link
+    <gazebo reference="trunk"><sensor name="imu"><pose>x y z roll pitch yaw</pose>  likewise
+    <collision> <sphere/>                                                           a sphere
+    <collision> <box/>                                                              eight points, its corners
+
+A sensor with a mistake is left out, as other programs' elements are; then it cannot be asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, product
+
+import numpy as np
+
+from ....multibody.attachments import ContactSphere, FramePoint
+from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers
+from .urdf_elements import Element, attribute_of, children, only_child, origin_of, size_of, tag_of
+
+Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
+
+
+def attachments(robot: Element, held: str) -> Attached:
+    """Return the frames and contact spheres. held: the root link, if it is the base."""
+    links = {str(e.get("name")): e for e in children(robot, "link")}
+    found: Attached = []
+    used: set[str] = set()
+    taken = {legal_name(name) for name in links if name != held}
+    if held:
+        found.append((FramePoint(legal_name(held)), links[held].sourceline))
+        taken.add(legal_name(held))
+    for point, line in _sensors(robot):
+        if point.body in links and point.name not in taken and len(found) < MAX_BODIES:
+            taken.add(point.name)
+            found.append((FramePoint(point.name, "" if point.body == held else point.body, point.position,
+                                     point.rotation), line))  # fmt: skip
+    for name, link in links.items():
+        if name != held:
+            found += [(sphere, link.sourceline) for sphere in _spheres(link, name, used)]
+    return found
+
+
+def _sensors(robot: Element) -> Iterator[tuple[FramePoint, int]]:
+    for element in children(robot, "sensor"):
+        try:
+            body = attribute_of(only_child(element, "parent", "", needed=True), "link", "")
+            R, position = origin_of(element, "")
+            yield FramePoint(legal_name(attribute_of(element, "name", "")), body, flat(position), flat(R)), \
+                element.sourceline  # fmt: skip
+        except Fault:
+            continue
+    for group in children(robot, "gazebo"):
+        for element in children(group, "sensor"):
+            try:
+                pose = only_child(element, "pose", "")
+                at = numbers((pose.text if pose is not None else None) or "0 0 0 0 0 0", 6, "", element.sourceline)
+                name, body = attribute_of(element, "name", ""), attribute_of(group, "reference", "")
+                yield FramePoint(legal_name(name), body, at[:3], flat(from_rpy(at[3:]))), element.sourceline
+            except Fault:
+                continue
+
+
+def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:
+    """The spheres, and the corners of the boxes as points, of a link's <collision> elements.
+
+    They have the name of the link, and a number if there are several. `used`: names of those before; these are added.
+    """
+    found: list[tuple[np.ndarray, float]] = []
+    for element in children(link, "collision"):
+        try:
+            R, position = origin_of(element, "")
+            for geometry in children(element, "geometry"):
+                for solid in (e for e in geometry.iterchildren() if e.prefix is None):
+                    size = size_of(solid)
+                    if not size or not min(size) > 0:
+                        continue
+                    if tag_of(solid) == "sphere":
+                        found.append((position, size[0]))
+                    elif tag_of(solid) == "box":
+                        corners = product(*((-s / 2, s / 2) for s in size))
+                        found += [(position + R @ np.array(corner), 0.0) for corner in corners]
+        except Fault:
+            continue
+    plain = legal_name(name)
+    names = [plain] if len(found) == 1 and plain not in used else []
+    numbered = (f"{plain}_{i}" for i in count(1))
+    names += [next(n for n in numbered if n not in used) for _ in range(len(found) - len(names))]
+    used.update(names)
+    return [ContactSphere(n, name, flat(r), radius) for n, (r, radius) in zip(names, found, strict=True)]
