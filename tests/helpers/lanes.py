@@ -91,6 +91,7 @@ FULL_LANE_ONLY = {
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
+    "mechanisms/tree/test_tree_robots.py::test_followers_in_the_fmus": "compiles a robot",
     "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long",
     "mechanisms/walking_controller/test_walking.py::test_it_recovers_from_a_push_forwards_in_the_example": "a long run",
     "mechanisms/walking_controller/test_walking.py::test_the_exoskeleton_walks": "builds and runs a whole walk",
