@@ -91,6 +91,7 @@ FULL_LANE_ONLY = {
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
+    "mechanisms/tree/test_tree_robots.py::test_followers_in_the_fmus": "compiles a robot",
     "mechanisms/tree/test_tree_contact.py::test_a_ball_bounces_as_the_law_integrated_with_40_digits": "power series",
     "mechanisms/tree/test_tree_contact.py::test_a_quadruped_carries_its_weight_and_is_pushed": "compiles a robot",
     "mechanisms/tree/test_tree_contact.py::test_the_communication_step_does_not_matter_in_an_fmu": "compiles",

@@ -88,7 +88,11 @@ class Case:
 
     def point(self, engine: str = "numpy", **options: str) -> Point:
         start = start_of(self.own, self.q, self.v, self.tau) | load_of(self.force, self.moment)
-        return Point(mechanism_of(self.tree, **options), start, engine=engine)
+        states: dict[str, float] = {}
+        if options.get("base") == "moving":
+            start |= {"base.acceleration_x": 2.0, "base.acceleration_z": -1.0, "base.angular_acceleration_y": 3.0}
+            states = {"base.velocity_y": 0.7, "base.rate_x": 0.4, "base.rate_z": -0.8}
+        return Point(mechanism_of(self.tree, **options), start, states, engine)
 
     def wanted(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations of all joints and wrenches in them: (G^T (M + I) G) vdot = tau - G^T h."""
@@ -135,13 +139,13 @@ def test_followers_and_rotors_in_every_engine(engine: str) -> None:
 def test_power_is_balanced(case: tuple[list[str], int]) -> None:
     """The change of the energy is the work of the inputs less losses: couplings do none, rotors store it.
 
-    Springs, dampers, friction and stops act in joints that follow others as in all.
+    Springs, dampers, friction and stops act in joints that follow others as in all; the base moves.
     """
     made = Case(*case)
     passive = {"damping": 0.3, "friction": 0.2, "stiffness": 2.0, "rest": 0.1}
     joints = [replace(j, **passive) if j.rates and j.kind != "free" else j for j in made.tree.joints]
     made.tree = replace(made.tree, joints=tuple(replace(j, upper=-0.2) if j.mimic else j for j in joints))
-    point = made.point(stops="elastic")
+    point = made.point(stops="elastic", base="moving")
     (change,) = rate_along(point, ["energy.total"])
     work, loss = point.rate("energy.input"), point.rate("energy.dissipated")
     assert abs(change - work + loss) < TREE_POWER * (abs(change) + abs(work) + abs(loss) + point["energy.kinetic"])

@@ -17,7 +17,7 @@ import pytest
 from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
-from helpers.robot_choices import by_library, first_that_works, reference_of, worst
+from helpers.robot_choices import by_library, first_that_works, reference_of, tree_of, worst
 from helpers.tolerances import ROBOT_TABLE, ROBOTS, TOTAL_MASS
 from helpers.tree_cases import BuildTree, Point, engine_of
 from mechfmu.mechanisms.tree.model import Tree
@@ -201,6 +201,17 @@ def assert_as_pinocchio(file: Path, states: int) -> None:
 def test_robots_as_they_are(name: str) -> None:
     (file,) = needs.robot_descriptions().rglob(name)
     assert_as_pinocchio(file, STATES)
+
+
+def test_followers_in_the_fmus(tree_fmu: BuildTree, host: Host) -> None:
+    (file,) = needs.robot_descriptions().rglob("panda.urdf")
+    tree = tree_of(file, {})
+    slave = host.open(tree_fmu(tree))
+    for seed in range(STATES):
+        state = reference_of(file, {}, tree).state(seed)
+        slave.reset()
+        slave.initialize(state.start)
+        assert off_by(slave.get(*state.wanted), list(state.wanted.values())) < ROBOTS
 
 
 def test_every_robot_of_the_package() -> None:
