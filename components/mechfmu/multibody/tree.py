@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -86,6 +87,10 @@ class Joint:
     lower: float | None = None
     upper: float | None = None
     effort: float | None = None
+    mimic: str = ""  # name of the joint it follows: coordinate = multiplier * that of the other + offset
+    multiplier: float = 1.0
+    offset: float = 0.0
+    armature: float = 0.0  # reflected rotor inertia, kg m2 or kg
 
     @property
     def coordinates(self) -> int:
@@ -111,6 +116,26 @@ class BodyShape:
 
 
 @dataclass(frozen=True)
+class FramePoint:
+    """A frame on a body that can be asked for."""
+
+    name: str
+    body: str  # empty: the base
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = IDENTITY
+
+
+@dataclass(frozen=True)
+class ContactSphere:
+    """A sphere on a body that can touch the ground."""
+
+    name: str
+    body: str
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
 class BodyTree:
     """bodies[i] hangs by joints[i]; parents come before their children."""
 
@@ -118,26 +143,37 @@ class BodyTree:
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     shapes: tuple[BodyShape, ...] = ()
+    points: tuple[FramePoint, ...] = ()
+    contacts: tuple[ContactSphere, ...] = ()
 
     def __repr__(self) -> str:
         counts = f"{len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom"
         return f"<Tree {self.name}: {counts}, {len(self.shapes)} shapes>"
 
     def to_json(self) -> str:
+        """Fields that came later are left out where they have their default, so that older trees keep their text."""
         fields = asdict(self)
-        if not self.shapes:
-            del fields["shapes"]
+        for key in ("shapes", "points", "contacts"):
+            if not fields[key]:
+                del fields[key]
+        for joint in fields["joints"]:
+            for key in ("mimic", "multiplier", "offset", "armature"):
+                if joint[key] == getattr(Joint, key):
+                    del joint[key]
         return json.dumps(fields, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> BodyTree:
         data = json.loads(text)
 
-        def made(cls: Any, fields: dict[str, Any]) -> Any:
-            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+        def made(cls: Any, key: str) -> Any:
+            return tuple(
+                cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+                for fields in data.get(key, ())
+            )
 
-        bodies, joints = (tuple(made(cls, x) for x in data[key]) for cls, key in ((Body, "bodies"), (Joint, "joints")))
-        return BodyTree(data["name"], bodies, joints, tuple(made(BodyShape, s) for s in data.get("shapes", ())))
+        parts = (made(BodyShape, "shapes"), made(FramePoint, "points"), made(ContactSphere, "contacts"))
+        return BodyTree(data["name"], made(Body, "bodies"), made(Joint, "joints"), *parts)
 
     def check(self) -> None:
         """TreeError unless the bodies and joints form a tree and are physically possible."""
@@ -161,12 +197,29 @@ class BodyTree:
             known.add(body.name)
             _check_joint(joint)
             _check_body(body)
+        self._check_mimics()
         if not any(joint.rates for joint in self.joints):
             raise TreeError("no joint of the tree can move: every joint is fixed")
         self._check_moved_mass()
         self._check_mobility()
         for shape in self.shapes:
             _check_shape(shape, known)
+        _check_places(self.points, self.contacts, known)
+
+    def _check_mimics(self) -> None:
+        """A joint that follows another one has one coordinate, like that one, and does not follow itself in a circle."""
+        by_name = {joint.name: joint for joint in self.joints}
+        for joint in self.joints:
+            seen, at = [joint.name], joint
+            while at.mimic:
+                if at.mimic not in by_name:
+                    raise TreeError(f"joint {at.name}: it follows joint {at.mimic}, which does not exist")
+                if at.rates != 1 or by_name[at.mimic].rates != 1:
+                    raise TreeError(f"joint {at.name}: it follows joint {at.mimic}; both must have one coordinate")
+                if at.mimic in seen:
+                    raise TreeError(f"joint {joint.name}: it follows itself: {' -> '.join([*seen, at.mimic])}")
+                at = by_name[at.mimic]
+                seen.append(at.name)
 
     def _check_moved_mass(self) -> None:
         """Every joint that can move must carry mass."""
@@ -248,7 +301,7 @@ def _check_joint(joint: Joint) -> None:
     )
     numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping]
     optional = (joint.friction, joint.friction_speed, joint.lower, joint.upper, joint.effort)
-    numbers += [x for x in optional if x is not None]
+    numbers += [x for x in optional if x is not None] + [joint.multiplier, joint.offset, joint.armature]
     if not np.all(np.isfinite(numbers)):
         raise TreeError(f"joint {joint.name}: a number is not finite")
     R = np.reshape(joint.rotation, (3, 3))
@@ -256,7 +309,7 @@ def _check_joint(joint: Joint) -> None:
         raise TreeError(f"joint {joint.name}: its rotation is not a rotation matrix")
     if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
         raise TreeError(f"joint {joint.name}: its axis is zero")
-    for name in ("stiffness", "damping", "friction"):
+    for name in ("stiffness", "damping", "friction", "armature"):
         if getattr(joint, name) < 0:
             raise TreeError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
     if not joint.friction_speed > 0:
@@ -298,6 +351,21 @@ def _check_shape(shape: BodyShape, bodies: set[str]) -> None:
     _check_lengths(what, **lengths)
     if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
         raise TreeError(f"{what}: its numbers must be finite, its size not negative")
+
+
+def _check_places(points: Iterable[FramePoint], contacts: Iterable[ContactSphere], bodies: set[str]) -> None:
+    for word, places in (("frame", tuple(points)), ("contact", tuple(contacts))):
+        names = Counter(place.name for place in places)
+        for place in places:
+            what = f"{word} {place.name}"
+            if names[place.name] > 1:
+                raise TreeError(f"{what}: there are two of this name")
+            if place.body not in bodies:
+                raise TreeError(f"{what}: there is no body {place.body}")
+            _check_lengths(what, position=(place.position, 3))
+            own = place.rotation if isinstance(place, FramePoint) else (place.radius,)
+            if not np.all(np.isfinite([*place.position, *own])):
+                raise TreeError(f"{what}: a number is not finite")
 
 
 def _check_lengths(what: str, **lists: tuple[tuple[float, ...], int]) -> None:

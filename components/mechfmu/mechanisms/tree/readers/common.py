@@ -250,6 +250,7 @@ def arranged(
                 name=joint_names[joint.name],
                 parent=body_names.get(joint.parent, ""),
                 child=body_names[joint.child],
+                mimic=joint_names.get(joint.mimic, joint.mimic),
             )
         )
     final_shapes = [
