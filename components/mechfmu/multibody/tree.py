@@ -207,7 +207,7 @@ class BodyTree:
         _check_places(self.points, self.contacts, known)
 
     def _check_mimics(self) -> None:
-        """A joint that follows another one has one coordinate, like that one, and does not follow itself in a circle."""
+        """A joint that follows another one has one coordinate, like that one, and they do not follow in a circle."""
         by_name = {joint.name: joint for joint in self.joints}
         for joint in self.joints:
             seen, at = [joint.name], joint
