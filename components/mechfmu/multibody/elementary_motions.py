@@ -63,6 +63,7 @@ class Fixed:
     axis: int
     q: int  # first coordinate
     v: int  # first rate
+    armature: float = 0.0  # reflected rotor inertia, added to U
 
     coordinates: ClassVar[int] = 0
     rates: ClassVar[int] = 0
@@ -124,6 +125,8 @@ class _OneAxis(Fixed):
         """(7) with M* S = (b, d); `zero`: the forces and moments of M* that are known to vanish."""
         (A, B, D), (F, N) = blocks, wrench
         rows, columns = zero
+        if self.armature:  # U = S^T M* S + armature: nothing vanishes
+            U, rows, columns = U + self.armature, (), ()
         U_inverse = 1.0 / U
         bU, dU = [x * U_inverse for x in b], [x * U_inverse for x in d]
         A_new, D_new = outer_removed(A, bU, b, gone=rows), outer_removed(D, dU, d, gone=columns)

@@ -27,11 +27,12 @@ class Frame:
     q: int = 0  # first coordinate of the motion
     v: int = 0  # first rate
     body: int | None = None
+    armature: float = 0.0  # reflected rotor inertia of a turn or slide
 
     @cached_property
     def elementary(self) -> Fixed:
         """What the sweeps need of the motion."""
-        return KINDS[self.motion](self.axis, self.q, self.v)
+        return KINDS[self.motion](self.axis, self.q, self.v, self.armature)
 
     @property
     def rates(self) -> int:

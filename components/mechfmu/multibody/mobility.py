@@ -51,7 +51,7 @@ def _singular_at(frames: Sequence[Frame], inertias: Sequence[np.ndarray], q: np.
         if frame.rates:
             first = {"turn": 3 + frame.axis, "slide": frame.axis, "ball": 3}[frame.motion]
             S, like = slice(first, first + frame.rates), slice(0, 3) if frame.motion == "slide" else slice(3, 6)
-            U = M[k][S, S]
+            U = M[k][S, S] + frame.armature * np.eye(frame.rates)
             if not (np.isfinite(M[k]).all() and np.linalg.eigvalsh(U)[0] > ROUNDING * np.trace(C[k][like, like])):
                 return k
             M[k] = M[k] - M[k][:, S] @ np.linalg.solve(U, M[k][S])

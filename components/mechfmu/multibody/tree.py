@@ -268,7 +268,7 @@ class BodyTree:
                 R0, r = placement if number == 0 else (np.eye(3), np.zeros(3))
                 along = own_axis if axis is None else axis
                 body = i if number == len(motions) - 1 else None
-                frames.append(Frame(parent, _clean(R0), _clean(r), motion, along, q, v, body))
+                frames.append(Frame(parent, _clean(R0), _clean(r), motion, along, q, v, body, joint.armature))
                 parent = len(frames) - 1
                 q += KINDS[motion].coordinates
                 v += frames[-1].rates
