@@ -1,0 +1,103 @@
+"""What an MJCF model asks for and a tree does not do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .common import printable
+from .mjcf_bodies import KINDS, Elements, disabled
+from .unsupported import Unsupported
+
+GRAVITY = 9.81  # the start value of the FMU's parameter
+IGNORED = {  # word of --ignore -> what it leaves out
+    "tendon": "tendons",
+    "sensor": "sensors",
+    "actuator": "actuators other than motors of hinges and slides, and limits that are not symmetric",
+    "equality": "equality constraints other than linear couplings of two joints",
+    "contact": "the warning that contacts are not simulated",
+    "fluid": "forces of the medium (density, viscosity, wind)",
+    "gravity": "gravity other than 9.81 m/s2 along -z",
+    "gravcomp": "gravity compensation of bodies",
+    "free": "stiffness, damping, friction and armature of free joints",
+    "ball": "limits and spring references of ball joints",
+    "polynomial": "nonlinear stiffness and damping",
+    "plugin": "plugins",
+    "flex": "deformable objects",
+    "mocap": "the motion of mocap bodies, which stay where they are",
+}
+
+
+def note_unsupported(elements: Elements, unsupported: Unsupported) -> None:
+    """Add everything but actuators and equalities, which mjcf_motors.py knows."""
+    m = elements.model
+    for word, kind, plural in (("tendon", "tendon", "tendons"), ("sensor", "sensor", "sensors")):
+        for number in range(getattr(m, f"n{kind}")):
+            text = f"{word} {printable(elements.name_of(kind, number))}".rstrip()
+            unsupported.add(word, text, elements.line_of(plural, number))
+    for b in range(1, m.nbody):
+        what, line = f"body {printable(elements.body_names[b])}", elements.line_of("bodies", b)
+        if m.body_gravcomp[b]:
+            unsupported.add("gravcomp", f"gravcomp of {what}", line)
+        if m.body_mocapid[b] >= 0:
+            unsupported.add("mocap", f"mocap {what}", line)
+    for i in range(m.njnt):
+        _note_joint(elements, i, unsupported)
+    if m.nplugin:
+        unsupported.add("plugin", "a plugin")
+    if m.nflex:
+        unsupported.add("flex", "a flex")
+    _note_options(m, unsupported)
+
+
+def _note_joint(elements: Elements, i: int, unsupported: Unsupported) -> None:
+    m = elements.model
+    kind, dof, at = KINDS[m.jnt_type[i]], int(m.jnt_dofadr[i]), int(m.jnt_qposadr[i])
+    what, line = f"joint {printable(elements.joint_names[i])}", elements.line_of_joint(i)
+    poly = [*np.ravel(getattr(m, "jnt_stiffnesspoly", np.zeros((m.njnt, 1)))[i])]
+    poly += [*np.ravel(getattr(m, "dof_dampingpoly", np.zeros((m.nv, 1)))[dof])]
+    if any(poly) or np.any(getattr(m, "jnt_springyield", np.zeros(m.njnt))[i]):
+        unsupported.add("polynomial", f"nonlinear stiffness or damping of {what}", line)
+    if kind == "free":
+        own = {"stiffness": m.jnt_stiffness[i]} | {
+            word: getattr(m, f"dof_{word}")[dof : dof + 6].any() for word in ("damping", "frictionloss", "armature")
+        }
+        if any(own.values()):
+            words = ", ".join(word for word, value in own.items() if value)
+            unsupported.add("free", f"{words} of the free {what}", line)
+    if kind == "spherical":
+        if m.jnt_limited[i]:
+            unsupported.add("ball", f"the range of the ball {what}", line)
+        if m.jnt_stiffness[i] and not np.allclose(m.qpos_spring[at : at + 4], (1, 0, 0, 0), rtol=0, atol=1e-12):
+            unsupported.add("ball", f"the spring reference of the ball {what}", line)
+
+
+def _note_options(m: Any, unsupported: Unsupported) -> None:
+    if (m.opt.density or m.opt.viscosity) and len(m.body_mass) > 1:
+        values = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
+        unsupported.add("fluid", f"forces of the medium ({values})")
+    x, y, z = (0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else (float(g) for g in m.opt.gravity)
+    if not np.allclose((x, y, z), (0.0, 0.0, -GRAVITY), rtol=0, atol=1e-12):
+        note = f"which the FMU has along -z only, as its parameter gravity with the start value {GRAVITY}"
+        unsupported.add("gravity", f"gravity {x:g} {y:g} {z:g} m/s2, {note}")
+
+
+def contact_count(m: Any) -> int:
+    """How many pairs of bodies could touch: those that the model does not keep from it."""
+    if disabled(m, "CONTACT") or disabled(m, "CONSTRAINT"):
+        return 0
+    types, affinities = np.zeros((2, m.nbody), dtype=np.int64)
+    np.bitwise_or.at(types, m.body_weldid[m.geom_bodyid], m.geom_contype)
+    np.bitwise_or.at(affinities, m.body_weldid[m.geom_bodyid], m.geom_conaffinity)
+    touching = (types[:, None] & affinities[None, :]) | (affinities[:, None] & types[None, :])
+    welded = m.body_weldid
+    for b in range(m.nbody):  # bodies that a joint connects do not touch, unless one of them is the world
+        parent = welded[m.body_parentid[welded[b]]]
+        if parent and not disabled(m, "FILTERPARENT"):
+            touching[welded[b], parent] = touching[parent, welded[b]] = 0
+    for signature in m.exclude_signature:
+        one, other = welded[signature >> 16], welded[signature & 0xFFFF]
+        touching[one, other] = touching[other, one] = 0
+    np.fill_diagonal(touching, 0)
+    return int(np.count_nonzero(np.triu(touching))) + int(m.npair)
