@@ -1,8 +1,8 @@
 """Reader of MJCF, the models of MuJoCo, by MuJoCo's own compiler (package mujoco).
 
-The compiler resolves defaults, includes, frames, orientations, angles in degrees, inertias from geoms and meshes; what
-it computed is read from the arrays of its model: mjcf_bodies.py makes bodies and joints of it, mjcf_motors.py the limits
-of motors and the couplings of joints, mjcf_unsupported.py finds what a tree does not have.
+The compiler resolves defaults, includes, frames, orientations, angles in degrees, inertias from geoms and meshes. What
+it computed is read from the arrays of its model: mjcf_bodies.py makes bodies and joints of it, mjcf_motors.py limits of
+motors and couplings of joints, and mjcf_unsupported.py finds what a tree does not have.
 
 The compiler reads the files that the model includes and its meshes. It does not say in which of several files a line
 is, so that messages about a model with includes say "line n here or in an included file".
@@ -19,7 +19,7 @@ from typing import Any
 
 from ....model.extras import require
 from ....multibody.tree import BodyTree
-from .common import Fault, Source, arranged, as_user_error, check_count, contents, printable
+from .common import Fault, Source, arranged, as_user_error, check_count, contents
 from .mjcf_bodies import Elements
 from .mjcf_motors import coupled, with_motors
 from .mjcf_unsupported import IGNORED, contact_count, note_unsupported
