@@ -24,6 +24,7 @@ from .symmetric_blocks import (
     inverse,
     outer_removed,
     rotated,
+    rotated_general,
     shifted,
     symmetric,
     times,
@@ -242,6 +243,8 @@ class Ball(Fixed):
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
         """U is D, so that of M* only A remains, and of Q* the moment -tau."""
         (A, B, D), (F, N) = blocks, wrench
+        if self.armature:
+            return self._eliminate_with_armature(tau, blocks, wrench)
         U_inverse = inverse(D)
         u = self._rates(tau) + N
         BU = [[sum(B[i][k] * U_inverse[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
@@ -250,7 +253,23 @@ class Ball(Fixed):
         none = symmetric({})
         return Elimination(U_inverse, BU, None, u), (A_new, none, none), (F - times(BU, u), -self._rates(tau))
 
+    def _eliminate_with_armature(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
+        """U is D + armature E, so that B and D of M* remain."""
+        (A, B, D), (F, N) = blocks, wrench
+        upper = [(i, j) for i in range(3) for j in range(i, 3)]
+        U_inverse = inverse(symmetric({(i, j): D[i][j] + (self.armature if i == j else 0.0) for i, j in upper}))
+        u = self._rates(tau) + N
+        BU, DU = (
+            [[sum(X[i][k] * U_inverse[k][j] for k in range(3)) for j in range(3)] for i in range(3)] for X in (B, D)
+        )
+        A_new = symmetric({(i, j): A[i][j] - sum(BU[i][k] * B[j][k] for k in range(3)) for i, j in upper})
+        B_new = [[B[i][j] - sum(BU[i][k] * D[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+        D_new = symmetric({(i, j): D[i][j] - sum(DU[i][k] * D[k][j] for k in range(3)) for i, j in upper})
+        return Elimination(U_inverse, BU, DU, u), (A_new, B_new, D_new), (F - times(BU, u), N - times(DU, u))
+
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
+        if self.armature:
+            return rotated(A, R), rotated_general(B, R), rotated(D, R)
         return rotated(A, R), B, D  # B and D are zero
 
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
@@ -259,6 +278,10 @@ class Ball(Fixed):
     def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
         assert eliminated is not None
         a, alpha = R.T @ a, R.T @ alpha
+        if self.armature:
+            U_inverse, BU, DU, u = eliminated
+            omegad = times(U_inverse, u) - transposed_times(BU, a) - transposed_times(DU, alpha)
+            return {self.v + i: omegad[i] for i in range(3)}, a, alpha + omegad
         omegad = times(eliminated.U_inverse, eliminated.u) - transposed_times(eliminated.b, a) - alpha
         return {self.v + i: omegad[i] for i in range(3)}, a, alpha + omegad
 
