@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: mechfmu linearize link_chain --option links=3 "
         '--trim --set "joint[1].angle_start=-1.5" -o chain.mat',
     )
-    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a .urdf or .toml file, or an FMU that mechfmu built")
+    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a robot file, or an FMU that mechfmu built")
     add_mechanism_options(c)
     add_repeatable(c, "--set", "NAME=VALUE", "value of a parameter or input")
     c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
@@ -63,8 +63,9 @@ def _model_and_values(options: argparse.Namespace) -> tuple[Mechanism, dict[str,
 
     values = read_pairs(options.set, "--set")
     if not options.name.endswith(".fmu"):
-        return load_mechanism(options.name, read_pairs(options.option, "--option")), values
-    if options.option:
+        given = read_pairs(options.option, "--option")
+        return load_mechanism(options.name, given, ignore=options.ignore), values
+    if options.option or options.ignore:
         raise UserError(OPTIONS_OF_AN_FMU)
     description = read_description(options.name)
     model = mechanism_of(options.name)

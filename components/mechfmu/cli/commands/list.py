@@ -32,7 +32,7 @@ def add_parser(commands: Commands) -> None:
         description="List the mechanisms, or the options and variables of one of them.",
         epilog="example: mechfmu list link_chain --option links=3",
     )
-    help = "show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables"
+    help = "show one mechanism, the tree in a robot file, or any FMU, with its variables"
     add_mechanism(c, "NAME|FILE", help, nargs="?")
     add_mechanism_options(c)
     c.set_defaults(run=run)
@@ -41,15 +41,15 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> None:
     given = read_pairs(options.option, "--option")
     if not options.name:
-        if given:
+        if given or options.ignore:
             raise UserError("--option is for one mechanism: mechfmu list NAME --option ...")
         _list_all()
     elif options.name.lower().endswith(".fmu"):
-        if given:
+        if given or options.ignore:
             raise UserError(OPTIONS_OF_AN_FMU)
         _list_fmu(options.name)
     else:
-        _list_mechanism(load_mechanism(options.name, given))
+        _list_mechanism(load_mechanism(options.name, given, ignore=options.ignore))
 
 
 def _list_all() -> None:

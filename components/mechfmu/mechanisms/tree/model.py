@@ -1,7 +1,8 @@
-"""Any tree of bodies: described in a URDF or TOML file, or as data (multibody/tree.py)."""
+"""Any tree of bodies: described in a robot file, or as data (multibody/tree.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -41,16 +42,25 @@ class Tree(TreeMechanism):
     )
 
     @classmethod
-    def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
-        """The mechanism of a .urdf or .toml file.
+    def from_file(
+        cls,
+        path: str | Path,
+        base: str | None = None,
+        stops: str = "none",
+        ignore: Iterable[str] = (),
+        arguments: Mapping[str, str] | None = None,
+    ) -> Tree:
+        """The mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML (docs/tree_format.md).
 
-        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating.
+        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF or SDF file floating. None:
+        as the file says, and fixed where it cannot say it.
+        ignore: what the file asks for and is left out, by the words that the messages name. arguments: of a xacro file.
         """
         from .readers.read import read_tree
 
-        if base not in ("fixed", "moving", "free"):
+        if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed")
+        tree = read_tree(path, "fixed" if base == "moving" else base, ignore, arguments)
         made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made

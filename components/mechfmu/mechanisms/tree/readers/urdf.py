@@ -26,14 +26,11 @@ Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree  # type: ignore[import-untyped]
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint
@@ -55,6 +52,11 @@ from .common import (
     tidy,
     turned_inertia,
 )
+from .xml_tree import Element, parsed
+from .xml_tree import all_of as _all
+from .xml_tree import attribute as _attribute
+from .xml_tree import one as _one
+from .xml_tree import tag as _tag
 
 MAX_BYTES = 10_000_000
 KINDS = {
@@ -65,20 +67,6 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-PARSER_OPTIONS = {
-    "resolve_entities": False,
-    "load_dtd": False,
-    "dtd_validation": False,
-    "attribute_defaults": False,
-    "no_network": True,
-    "huge_tree": False,
-    "recover": False,
-    "remove_comments": True,
-    "remove_pis": True,
-    "collect_ids": False,
-}
-
-Element = Any  # lxml comes without types
 
 
 def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
@@ -99,20 +87,9 @@ def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is rejected before anything it declares can act."""
-    at = data.find(b"<!DOCTYPE")
-    if at >= 0:
-        raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
-    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        text = re.sub(r", line \d+, column \d+.*$", "", error.msg or "", flags=re.DOTALL)
-        raise Fault(f"is not valid XML: {printable(text) or 'it is broken'}", error.lineno or 0) from None
-    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the search above
-        raise Fault("a DOCTYPE is not allowed in a robot description", 1)
+    root = parsed(data, encoding)
     for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
-        raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
+        raise Fault("is a xacro file: its name must end in .xacro", element.sourceline)
     if _tag(root) != "robot":
         raise Fault(f"is not a URDF file: its root element is <{printable(_tag(root))}>, not <robot>", root.sourceline)
     return root
@@ -298,28 +275,3 @@ def _origin(element: Element, what: str) -> Placed:
         numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy")
     )
     return from_rpy(rpy), np.array(xyz)
-
-
-def _tag(element: Element) -> str:
-    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is not a <joint>."""
-    return str(etree.QName(element).localname if element.prefix is None else element.tag)
-
-
-def _all(element: Element, tag: str) -> Iterator[Element]:
-    return (child for child in element.iterchildren(f"{{*}}{tag}") if child.prefix is None)
-
-
-def _one(element: Element, tag: str, what: str, needed: bool = False) -> Element:
-    found = list(_all(element, tag))
-    if len(found) > 1:
-        raise Fault(f"{what}: there is a second <{tag}>", found[1].sourceline)
-    if needed and not found:
-        raise Fault(f"{what}: <{_tag(element)}> has no <{tag}>", element.sourceline)
-    return found[0] if found else None
-
-
-def _attribute(element: Element, name: str, what: str) -> str:
-    value = element.get(name)
-    if value is None:
-        raise Fault(f"{what}: <{_tag(element)}> has no {name}", element.sourceline)
-    return str(value)
