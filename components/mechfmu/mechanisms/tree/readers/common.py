@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
-from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
+from ....multibody.tree import Body, BodyShape, BodyTree, ContactSphere, FramePoint, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
 Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one
@@ -162,14 +163,13 @@ def joint_in_joint_frame(joint: Joint, pose: Placed) -> Joint:
     )
 
 
-def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
-    """A shape of that body, likewise."""
+def placed_in_joint_frame(thing: Any, pose: Placed) -> Any:
+    """A shape, point or contact of that body, likewise."""
     C, p = pose
-    return replace(
-        shape,
-        position=flat(p + C @ np.array(shape.position)),
-        rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))),
-    )
+    moved = replace(thing, position=flat(p + C @ np.array(thing.position)))
+    if not hasattr(thing, "rotation"):
+        return moved
+    return replace(moved, rotation=flat(tidy(C @ np.reshape(thing.rotation, (3, 3)))))
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -218,12 +218,19 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
 
 
 def arranged(
-    name: str, bodies: Bodies, joints: Joints, poses: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
+    name: str,
+    bodies: Bodies,
+    joints: Joints,
+    poses: Mapping[str, Placed],
+    word: str,
+    shapes: Sequence[BodyShape] = (),
+    points: Sequence[FramePoint] = (),
+    contacts: Sequence[ContactSphere] = (),
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
-    poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
-    a body belong to the base.
+    poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes, points
+    and contacts without a body belong to the base.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -253,11 +260,13 @@ def arranged(
                 mimic=joint_names.get(joint.mimic, joint.mimic),
             )
         )
-    final_shapes = [
-        replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
-        for s in shapes
-    ]
-    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+
+    def placed_on_bodies(things: Sequence[Any]) -> tuple[Any, ...]:
+        moved = (placed_in_joint_frame(t, poses[t.body]) if t.body in poses else t for t in things)
+        return tuple(replace(t, body=body_names.get(t.body, "")) for t in moved)
+
+    on_bodies = (placed_on_bodies(things) for things in (shapes, points, contacts))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), *on_bodies)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
