@@ -10,7 +10,7 @@ from ...model.mechanism import Option, UserError
 from ...model.variables import Row
 from ...multibody.tree import Body, BodyTree, Joint
 from .base import TreeMechanism
-from .names import identifier, tree_of
+from .names import check_simulated, identifier, tree_of
 
 EXAMPLE = BodyTree(
     "ExampleTree",
@@ -61,6 +61,7 @@ class Tree(TreeMechanism):
         if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
         tree = read_tree(path, "fixed" if base == "moving" else base, ignore, arguments)
+        check_simulated(tree)
         made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made

@@ -13,11 +13,19 @@ def tree_of(model: str) -> BodyTree:
     try:
         tree = BodyTree.from_json(model)
         tree.check()
+        check_simulated(tree)
     except TreeError as error:
         raise UserError(str(error)) from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"option model is not the description of a tree: {error}") from None
     return tree
+
+
+def check_simulated(tree: BodyTree) -> None:
+    """UserError for a description that the equations do not cover."""
+    for joint in tree.joints:
+        if joint.mimic:
+            raise UserError(f"joint {joint.name} follows joint {joint.mimic}: coupled joints are not simulated")
 
 
 def identifier(tree: BodyTree) -> str:
