@@ -24,6 +24,7 @@ from .mjcf_bodies import Elements
 from .mjcf_motors import coupled, with_motors
 from .mjcf_unsupported import IGNORED, contact_count, note_unsupported
 from .unsupported import Unsupported, ignored_words
+from .xml_tree import check_doctype, parsed
 
 MAX_BYTES = 10_000_000
 LINE = re.compile(r",? *(?:at )?line:? (\d+)(?:, column -?\d+)?")
@@ -40,16 +41,14 @@ def read_mjcf(path_or_text: Source, ignore: Iterable[str] = ()) -> BodyTree:
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     file = None if is_text or isinstance(path_or_text, bytes) else Path(path_or_text)
     with as_user_error(where), _lines_of_includes(b"<include" in data):
-        if b"<!DOCTYPE" in data:
-            raise Fault(
-                "a DOCTYPE is not allowed in a robot description", data[: data.find(b"<!DOCTYPE")].count(b"\n") + 1
-            )
+        check_doctype(data)
         elements = Elements(*_compiled(data, file))
         tree = _tree(elements, words, file.stem if file else "robot")
     touching = contact_count(elements.model)
     if touching and "contact" not in words:
-        text = f"contacts are not simulated, and {touching} pairs of bodies could touch; --ignore contact: no warning"
-        warnings.warn(f"{where}: {text}", RuntimeWarning, stacklevel=2)
+        pairs = f"pairs of bodies that could touch: {touching}"
+        text = f"{where}: contacts are not simulated ({pairs}); --ignore contact: no warning"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
     return tree
 
 
@@ -71,6 +70,8 @@ def _compiled(data: bytes, file: Path | None) -> tuple[Any, Any]:
             specification = mujoco.MjSpec.from_file(str(file)) if file else mujoco.MjSpec.from_string(text)
             return specification, specification.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        if "XML parse error" in str(error) and "include" not in str(error).lower():
+            parsed(data, None)  # which knows the line
         raise _as_fault(str(error)) from None
     finally:
         mujoco.set_mju_user_warning(said)

@@ -29,6 +29,7 @@ from .root_element import root_element
 from .sdf import read_sdf
 from .unsupported import ignored_words
 from .urdf import read_urdf
+from .xml_tree import check_doctype
 
 MAX_BYTES = 10_000_000  # of the file and of the expanded text
 
@@ -56,8 +57,7 @@ def read_xacro(
     require("xacro")
     where, data = contents(path, False, MAX_BYTES)
     with as_user_error(where):
-        if b"<!DOCTYPE" in data:
-            raise Fault("a DOCTYPE is not allowed in a robot description", data[: data.find(b"<!D")].count(b"\n") + 1)
+        check_doctype(data)
         text = _expanded(path, arguments or {})
     try:
         if root_element(text.encode()) == "sdf":
@@ -99,6 +99,8 @@ def _as_fault(error: Exception) -> Fault:
     missing = re.search(r"Undefined substitution argument (\S+)", text)
     if missing:
         return Fault(f"its argument {missing[1]} has no value: --option {missing[1]}=VALUE")
+    if isinstance(getattr(error, "exc", None), LookupError):  # of _packages_of
+        return Fault(_one_line(str(getattr(error, "exc", ""))))
     line = re.search(r": line (\d+), column \d+", text)
     if type(error).__name__ == "ExpatError" and line:
         return Fault(f"is not valid XML: {text.replace(line[0], '')}", int(line[1]))

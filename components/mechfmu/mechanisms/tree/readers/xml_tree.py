@@ -29,11 +29,15 @@ PARSER_OPTIONS = {
 Element = Any  # lxml comes without types
 
 
-def parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is rejected before anything it declares can act."""
+def check_doctype(data: bytes) -> None:
     at = data.find(b"<!DOCTYPE")
     if at >= 0:
         raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
+
+
+def parsed(data: bytes, encoding: str | None) -> Element:
+    """The root element; a document type is rejected before anything it declares can act."""
+    check_doctype(data)
     parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
     try:
         root = etree.fromstring(data, parser)

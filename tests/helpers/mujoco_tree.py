@@ -1,0 +1,84 @@
+"""MuJoCo's model of an MJCF file in the coordinates of our tree, and its accelerations without contacts and solver."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from helpers import needs
+from helpers.tree_cases import matrix_of
+from mechfmu.mechanisms.tree.readers.common import legal_names
+from mechfmu.multibody.tree import BodyTree
+
+mujoco = needs.module("mujoco")
+
+
+class MujocoTree:
+    """The model of a file, its joints matched with those of a tree by name or, without names, by order."""
+
+    def __init__(self, file: Path, tree: BodyTree):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # deprecated attributes of old models
+            self.model = m = mujoco.MjModel.from_xml_path(str(file))
+        self._remove_what_a_tree_does_not_have()
+        self.data = mujoco.MjData(m)
+        moving = [joint for joint in tree.joints if joint.rates]
+        own = [m.joint(i).name for i in range(m.njnt)]
+        legal = legal_names(name for name in own if name)
+        order = {joint.name: k for k, joint in enumerate(moving)}
+        # bodies of a compiled model and of a tree are both depth first, and so are their joints
+        self.joints = [(i, order.get(legal.get(name, ""), i)) for i, name in enumerate(own)]
+        assert sorted(k for _, k in self.joints) == list(range(len(moving))), "the joints do not match"
+
+    def _remove_what_a_tree_does_not_have(self) -> None:
+        m, bits = self.model, mujoco.mjtDisableBit
+        m.opt.disableflags |= int(bits.mjDSBL_CONSTRAINT) | int(bits.mjDSBL_ACTUATION)
+        m.opt.disableflags &= ~int(bits.mjDSBL_GRAVITY)
+        m.opt.gravity[:] = (0.0, 0.0, -9.81)
+        m.opt.density = m.opt.viscosity = 0.0
+        for array in ("tendon_stiffness", "tendon_damping", "tendon_armature", "body_gravcomp"):
+            if hasattr(m, array):
+                getattr(m, array)[:] = 0.0
+        for i in np.flatnonzero(m.jnt_type == 0):
+            at = m.jnt_dofadr[i]
+            m.jnt_stiffness[i] = 0.0
+            m.dof_armature[at : at + 6] = m.dof_damping[at : at + 6] = 0.0
+
+    def accelerations(self, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """q, v, tau and the accelerations at a random state, in the order and coordinates of the tree.
+
+        A free joint of the tree counts from the pose of the file, and its speeds are along the axes of that pose.
+        """
+        random, m, d = np.random.default_rng(seed), self.model, self.data
+        v, tau = random.uniform(-1.0, 1.0, (2, m.nv))
+        d.qvel[:], d.qfrc_applied[:] = v, tau
+        q_of: dict[int, np.ndarray] = {}
+        turn_of: dict[int, np.ndarray] = {}
+        for i, _ in self.joints:
+            kind, at, body = m.jnt_type[i], m.jnt_qposadr[i], m.jnt_bodyid[i]
+            e = random.normal(size=4)
+            e /= np.linalg.norm(e)
+            if kind == 0:
+                turn = turn_of[i] = matrix_of(m.body_quat[body])
+                position, whole = random.uniform(-1.0, 1.0, 3), np.zeros(4)
+                mujoco.mju_mulQuat(whole, m.body_quat[body], e)
+                d.qpos[at : at + 7] = [*(m.body_pos[body] + turn @ position), *whole]
+                q_of[i] = np.array([*position, *e])
+            elif kind == 1:
+                d.qpos[at : at + 4] = q_of[i] = e
+            else:
+                d.qpos[at] = random.uniform(-1.0, 1.0)
+                q_of[i] = np.array([d.qpos[at]])
+        mujoco.mj_forward(m, d)
+
+        def in_order(values: np.ndarray) -> np.ndarray:
+            parts = {}
+            for i, k in self.joints:
+                own = values[m.jnt_dofadr[i] :][: (6, 3, 1, 1)[m.jnt_type[i]]]
+                parts[k] = np.concatenate([turn_of[i].T @ own[:3], own[3:]]) if i in turn_of else own
+            return np.concatenate([parts[k] for k in sorted(parts)])
+
+        q = np.concatenate([q_of[i] for i, _ in sorted(self.joints, key=lambda pair: pair[1])])
+        return q, in_order(v), in_order(tau), in_order(np.array(d.qacc))
