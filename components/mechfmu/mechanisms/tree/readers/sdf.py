@@ -88,6 +88,7 @@ def read_sdf(path_or_text: Source, base: str | None = None, ignore: Iterable[str
         model = _only_model(root, unsupported)
         reader = ModelReader(unsupported)
         reader.collect(model, "", 0)
+        reader.frames.check()
         tree = reader.tree(str(model.get("name") or "robot"), base)
         unsupported.check()
         return tree

@@ -56,6 +56,14 @@ class Frames:
             return f"{name}::{MODEL}"
         raise Fault(f"{what}: there is no frame {printable(name)}{did_you_mean(name, self.by_name)}", line)
 
+    def check(self) -> None:
+        """Every frame stands in one that exists, and is fixed to one that exists."""
+        for name, frame in self.by_name.items():
+            what = printable(name.removesuffix(f"::{MODEL}"))
+            self.known(frame.parent, what, frame.line)
+            if frame.attached_to:
+                self.known(frame.attached_to, what, frame.line)
+
     def link_of(self, name: str, what: str, line: int) -> str:
         """The link to which a frame is fixed, or the world."""
         for _ in range(MAX_DEPTH):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....multibody.tree import IDENTITY, MOTIONS, Body, BodyShape, BodyTree, ContactSphere, FramePoint, Joint
 
-SCALES = range(1, 200)  # factors of an axis that are tried
+SCALES = range(1, 5000)  # factors of an axis that are tried; most need 1, some a few hundred
 PLAIN_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed", "armature")
 LIMIT_KEYS = ("lower", "upper", "effort")
 
