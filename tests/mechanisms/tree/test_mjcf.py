@@ -13,6 +13,7 @@ from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
 from helpers.mujoco_tree import MujocoTree
+from helpers.robot_files import MJCF_MODEL as CHAIN
 from helpers.tolerances import MUJOCO
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
@@ -114,33 +115,6 @@ def test_a_body_that_three_joints_turn_slide_and_turn_again(tmp_path: Path) -> N
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------
-
-CHAIN = """<mujoco model="chain">
-  <compiler angle="radian"/>
-  <worldbody>
-    <geom type="box" size="1 1 1"/>
-    <body name="mast" pos="0 0 1" euler="0 0 0.3">
-      <geom type="capsule" size="0.05 0.2"/>
-      <body name="arm" pos="0.1 0.2 0.3" euler="0.4 0.5 0.6">
-        <joint name="yaw" type="hinge" axis="0 1 2" pos="0.1 0 0" ref="0.3" stiffness="5" springref="0.2"/>
-        <joint name="lift" type="slide" axis="1 1 0" ref="0.2" damping="2" armature="0.1"/>
-        <joint name="roll" type="hinge" axis="1 0 0" pos="0 0.2 0.1" frictionloss="0.7" range="-1 2"/>
-        <inertial pos="0.1 0 0.2" euler="0.1 0.2 0.3" mass="2" diaginertia="0.03 0.02 0.04"/>
-        <geom type="box" size="0.1 0.2 0.3"/>
-        <body name="plate"><geom type="sphere" size="0.1"/>
-          <body name="ball" pos="0.3 0 0"><joint name="hang" type="ball" pos="0 0 0.2" damping="0.3"/>
-            <geom type="box" size="0.1 0.1 0.2"/></body>
-        </body>
-      </body>
-    </body>
-  </worldbody>
-  <actuator>
-    <motor joint="yaw" gear="10" ctrlrange="-2 2" forcerange="-1.5 1.5"/>
-    <motor joint="lift" gear="-3" ctrlrange="-1 1"/>
-    <motor joint="lift" gear="2" ctrlrange="-1 1"/>
-    <motor joint="roll"/>
-  </actuator>
-</mujoco>"""
 
 
 def joints_of(text: str, *ignore: str) -> dict[str, Joint]:
@@ -266,11 +240,11 @@ def test_limits_that_are_not_symmetric_are_refused() -> None:
 @pytest.mark.parametrize(
     "old, new, message",
     (
-        ('type="ball"', 'type="bal"', r"description:14: MuJoCo's compiler: invalid keyword: 'bal'"),
+        ('type="ball"', 'type="bal"', r"description:14: compiler of MuJoCo: invalid keyword: 'bal'"),
         ('mass="2"', 'mass="-2"', r"description:7: body arm: inertia without mass"),
         ("</mujoco>", "</mujoc>", r"description:26: is not valid XML: Opening and ending tag mismatch"),
-        ('mass="2"', 'mass="nan"', r"a number is not finite|MuJoCo's compiler"),
-        ("<worldbody>", '<include file="none.xml"/><worldbody>', r"line 3 here or in an included file: MuJoCo"),
+        ('mass="2"', 'mass="nan"', r"a number is not finite|compiler of MuJoCo"),
+        ("<worldbody>", '<include file="none.xml"/><worldbody>', r"line 3 here or in an included file: compiler"),
         ("<mujoco ", "<!DOCTYPE x><mujoco ", r"description:1: a DOCTYPE is not allowed"),
     ),
 )

@@ -11,7 +11,8 @@ from lxml import etree
 from helpers.chains import off_by
 from helpers.fmu_client import Host
 from helpers.paths import EXAMPLES
-from helpers.robot_files import ROBOT
+from helpers.robot_files import INERTIAL, ROBOT
+from helpers.robot_files import SDF_MODEL as MODEL
 from helpers.tolerances import SAME_ROBOT
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.mechanisms.tree.readers.common import from_rpy
@@ -117,31 +118,6 @@ def test_the_fmus_of_both_examples_give_the_same_numbers(tree_fmu: BuildTree, ho
 
 # --- frames and joints ------------------------------------------------------------------------------------------------
 
-INERTIAL = "<inertial><pose>0.1 0 0.2 0 0 0</pose><mass>2</mass></inertial>"
-MODEL = f"""<sdf version="1.8">
-  <world name="w">
-    <model name="ground"><static>true</static><link name="plane"/></model>
-    <model name="robot">
-      <pose>1 0 0 0 0 0</pose>
-      <link name="trunk"><pose>0 2 0 0 0 0</pose>{INERTIAL}</link>
-      <frame name="socket" attached_to="trunk"><pose degrees="true">0 0 3 0 0 90</pose></frame>
-      <model name="arm">
-        <pose relative_to="socket"/>
-        <link name="upper">{INERTIAL}</link>
-        <link name="hand"><pose>0 0 1 0 0 0</pose>{INERTIAL}</link>
-        <joint name="wrist" type="universal">
-          <parent>upper</parent><child>hand</child>
-          <axis><xyz>1 0 0</xyz><limit><lower>-1</lower><upper>1e16</upper><effort>-1</effort></limit></axis>
-          <axis2><xyz expressed_in="__model__">0 1 0</xyz>
-            <dynamics><damping>0.5</damping><spring_stiffness>3</spring_stiffness>
-              <spring_reference>0.1</spring_reference></dynamics></axis2>
-        </joint>
-      </model>
-      <joint name="shoulder" type="ball"><parent>socket</parent><child>arm::upper</child></joint>
-    </model>
-  </world>
-</sdf>"""
-
 
 def test_frames_nested_models_and_two_axes() -> None:
     tree = read_sdf(MODEL)
@@ -181,13 +157,13 @@ def test_a_mimic_joint_follows() -> None:
 FAULTS = {  # old text, new text, message
     "version": ('version="1.8"', 'version="1.6"', r":1: version 1.6 of SDF is not supported: 1.7 is the first one"),
     "no version": (' version="1.8"', "", r":1: the file: <sdf> has no version"),
-    "frame": ('relative_to="socket"', 'relative_to="sockt"', r":8: arm: there is no frame sockt; did you mean"),
+    "frame": ('relative_to="socket"', 'relative_to="sockt"', r":8: model arm: there is no frame sockt; did you mean"),
     "loop of frames": (
         'attached_to="trunk"><pose degrees="true"',
         'attached_to="trunk"><pose relative_to="arm"',
         r"relative to itself",
     ),
-    "child": ("<child>arm::upper", "<child>arm::uper", r":20: shoulder: there is no frame arm::uper"),
+    "child": ("<child>arm::upper", "<child>arm::uper", r":20: joint shoulder: there is no frame arm::uper"),
     "gearbox": ('type="universal"', 'type="gearbox"', r":\d+: joint arm::wrist: unknown or unsupported type gearbox"),
     "nan": ("<mass>2</mass>", "<mass>nan</mass>", r":6: link trunk: mass: nan is not a number"),
     "second root": ("</world>", f"<model name='b'><link name='x'>{INERTIAL}</link></model></world>", "a second one"),

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ....model.extras import require
 from ....multibody.tree import BodyTree
 from .common import Fault, Source, arranged, as_user_error, check_count, contents
@@ -43,7 +45,8 @@ def read_mjcf(path_or_text: Source, ignore: Iterable[str] = ()) -> BodyTree:
     with as_user_error(where), _lines_of_includes(b"<include" in data):
         check_doctype(data)
         elements = Elements(*_compiled(data, file))
-        tree = _tree(elements, words, file.stem if file else "robot")
+        with np.errstate(all="ignore"):  # what is not finite is found when the tree is checked
+            tree = _tree(elements, words, file.stem if file else "robot")
     touching = contact_count(elements.model)
     if touching and "contact" not in words:
         pairs = f"pairs of bodies that could touch: {touching}"
@@ -83,7 +86,7 @@ def _as_fault(message: str) -> Fault:
     text = LINE.sub("", message, count=1) if found else message
     text = re.sub(r"^(XML )?Error: (Error: )?", "", text)
     text = re.sub(r"\s+", " ", re.sub(r"Element name '', id \d+", "", text)).strip(" ,")
-    return Fault(f"MuJoCo's compiler: {_short(text)}", int(found[1]) if found else 0)
+    return Fault(f"compiler of MuJoCo: {_short(text)}", int(found[1]) if found else 0)
 
 
 def _short(text: str) -> str:

@@ -39,6 +39,7 @@ class Frames:
     """All frames of a model by full name."""
 
     by_name: dict[str, PlacedFrame] = field(default_factory=dict)
+    whats: dict[str, str] = field(default_factory=dict)  # what messages call them
 
     def add(self, name: str, frame: PlacedFrame, what: str) -> None:
         if name in self.by_name:
@@ -46,7 +47,7 @@ class Frames:
             raise Fault(
                 f"{what}: there is another link, joint, frame or model of this name in line {other}", frame.line
             )
-        self.by_name[name] = frame
+        self.by_name[name], self.whats[name] = frame, what
 
     def known(self, name: str, what: str, line: int) -> str:
         """The name, if there is such a frame; that of a nested model stands for its own frame."""
@@ -54,12 +55,14 @@ class Frames:
             return name
         if f"{name}::{MODEL}" in self.by_name:
             return f"{name}::{MODEL}"
-        raise Fault(f"{what}: there is no frame {printable(name)}{did_you_mean(name, self.by_name)}", line)
+        raise Fault(
+            f"{what}: there is no frame {printable(name)}{did_you_mean(name, map(printable, self.by_name))}", line
+        )
 
     def check(self) -> None:
         """Every frame stands in one that exists, and is fixed to one that exists."""
         for name, frame in self.by_name.items():
-            what = printable(name.removesuffix(f"::{MODEL}"))
+            what = self.whats[name]
             self.known(frame.parent, what, frame.line)
             if frame.attached_to:
                 self.known(frame.attached_to, what, frame.line)

@@ -24,7 +24,7 @@ from typing import Any
 from ....model.extras import require
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import BodyTree
-from .common import Fault, as_user_error, contents
+from .common import Fault, as_user_error, contents, printable
 from .root_element import root_element
 from .sdf import read_sdf
 from .unsupported import ignored_words
@@ -84,7 +84,7 @@ def _expanded(path: Path, given: Mapping[str, str]) -> str:
     except Exception as error:  # expressions in the file may fail in any way
         raise _as_fault(error) from None
     for name in sorted(given.keys() - arguments.names):
-        known = sorted(arguments.names)
+        known = sorted(map(printable, arguments.names))
         has = f"it has: {', '.join(known)}" if known else "it has none"
         raise Fault(f"has no argument {name}{did_you_mean(name, known)} ({has})")
     if len(text) > MAX_BYTES:
