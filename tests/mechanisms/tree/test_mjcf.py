@@ -16,6 +16,7 @@ from helpers.mujoco_tree import MujocoTree
 from helpers.robot_files import MJCF_MODEL as CHAIN
 from helpers.tolerances import MUJOCO
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
+from mechfmu.cli import main
 from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
 from mechfmu.mechanisms.tree.readers.mjcf_unsupported import IGNORED
 from mechfmu.mechanisms.tree.readers.read import read_tree
@@ -262,3 +263,18 @@ def test_the_root_element_chooses_the_reader(tmp_path: Path) -> None:
         read_tree(file, "free")
     with pytest.raises(UserError, match=r"--ignore sensors: unknown for an MJCF file; did you mean sensor\?"):
         read_tree(file, ignore=["sensors"])
+
+
+def test_the_command_line_names_and_ignores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "robot.xml"
+    new, old, _ = REFUSED["tendon"]
+    file.write_text(CHAIN.replace(old, new, 1))
+    assert main(["list", str(file), "--ignore", "contact"]) == 2
+    line = f"{file}:26: unsupported: tendon t. To leave this out: --ignore tendon"
+    assert capsys.readouterr().err == f"mechfmu list: {line}\n"
+    assert main(["list", str(file), "--ignore", "tendon,sensor"]) == 0
+    shown = capsys.readouterr()
+    assert "hang (spherical) - ball" in shown.out
+    assert shown.err.startswith(f"mechfmu list: warning: {file}: contacts are not simulated")
+    assert main(["convert", str(file), str(tmp_path / "robot.toml"), "--ignore", "tendon", "--ignore", "contact"]) == 0
+    assert read_tree(tmp_path / "robot.toml") == read_tree(file, ignore=["tendon", "contact"])

@@ -9,7 +9,7 @@ import pytest
 from helpers import needs
 from mechfmu.cli import main
 from mechfmu.mechanisms.tree.readers.read import read_tree
-from mechfmu.model import UserError
+from mechfmu.model import UserError, extras
 
 needs.package("xacro", whole_file=True)
 
@@ -75,3 +75,11 @@ def test_macros_without_end(file: Path) -> None:
     (file.parent / "link.xacro").write_text(LINK.replace("<link", '<xacro:rod name="a" mass="1"/><link', 1))
     with pytest.raises(UserError, match=r"macros call themselves without end|recursion"):
         read_tree(file)
+
+
+def test_the_missing_package_is_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda module: False)
+    assert main(["list", str(file)]) == 2
+    assert capsys.readouterr().err == 'mechfmu list needs xacro: pip install "mechfmu[robots]"\n'
