@@ -246,6 +246,11 @@ def test_limits_that_are_not_symmetric_are_refused() -> None:
         ("</mujoco>", "</mujoc>", r"description:26: is not valid XML: Opening and ending tag mismatch"),
         ('mass="2"', 'mass="nan"', r"a number is not finite|compiler of MuJoCo"),
         ("<worldbody>", '<include file="none.xml"/><worldbody>', r"line 3 here or in an included file: compiler"),
+        (
+            "</worldbody>",
+            '<replicate count="99"><replicate count="99"><geom size="1"/></replicate></replicate></worldbody>',
+            r"description:19: <replicate>: 9801 elements are too many; at most 5000",
+        ),
         ("<mujoco ", "<!DOCTYPE x><mujoco ", r"description:1: a DOCTYPE is not allowed"),
     ),
 )

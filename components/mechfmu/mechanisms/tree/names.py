@@ -26,6 +26,8 @@ def check_simulated(tree: BodyTree) -> None:
     for joint in tree.joints:
         if joint.mimic:
             raise UserError(f"joint {joint.name} follows joint {joint.mimic}: coupled joints are not simulated")
+    if tree.contacts:
+        raise UserError(f"contact {tree.contacts[0].name}: contacts are not simulated")
 
 
 def identifier(tree: BodyTree) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ....model.extras import require
 from ....multibody.tree import BodyTree
-from .common import Fault, Source, arranged, as_user_error, check_count, contents
+from .common import MAX_BODIES, Fault, Source, arranged, as_user_error, check_count, contents
 from .mjcf_bodies import Elements
 from .mjcf_motors import coupled, with_motors
 from .mjcf_unsupported import IGNORED, contact_count, note_unsupported
@@ -29,6 +29,7 @@ from .unsupported import Unsupported, ignored_words
 from .xml_tree import check_doctype, parsed
 
 MAX_BYTES = 10_000_000
+MAX_CELLS = 10_000_000  # of a height field
 LINE = re.compile(r",? *(?:at )?line:? (\d+)(?:, column -?\d+)?")
 
 
@@ -44,6 +45,7 @@ def read_mjcf(path_or_text: Source, ignore: Iterable[str] = ()) -> BodyTree:
     file = None if is_text or isinstance(path_or_text, bytes) else Path(path_or_text)
     with as_user_error(where), _lines_of_includes(b"<include" in data):
         check_doctype(data)
+        _check_size(data)
         elements = Elements(*_compiled(data, file))
         with np.errstate(all="ignore"):  # what is not finite is found when the tree is checked
             tree = _tree(elements, words, file.stem if file else "robot")
@@ -78,6 +80,21 @@ def _compiled(data: bytes, file: Path | None) -> tuple[Any, Any]:
         raise _as_fault(str(error)) from None
     finally:
         mujoco.set_mju_user_warning(said)
+
+
+def _check_size(data: bytes) -> None:
+    """Refuse what the compiler would multiply to a size that no robot has; what is not XML is left to the compiler."""
+    try:
+        root = parsed(data, None)
+    except Fault:
+        return
+    for element in root.iter("replicate", "composite", "flexcomp", "hfield"):
+        above = [element, *element.iterancestors("replicate")]
+        words = [word for e in above for key in ("count", "nrow", "ncol") for word in e.get(key, "").split()]
+        copies = np.prod([float(word) for word in words if word.isascii() and word.isdigit()] or [1.0])
+        largest = MAX_CELLS if element.tag == "hfield" else MAX_BODIES
+        if copies > largest:
+            raise Fault(f"<{element.tag}>: {copies:g} elements are too many; at most {largest}", element.sourceline)
 
 
 def _as_fault(message: str) -> Fault:

@@ -40,18 +40,18 @@ class Elements:
 
     def __init__(self, specification: Any, model: Any):
         self.specification, self.model = specification, model
+        self._lines: dict[str, dict[int, int]] = {}  # by kind and number of the element
 
     # --- names and lines ----------------------------------------------------------------------------------------------
 
     def line_of(self, kind: str, number: int) -> int:
         """The line of an element; kind: bodies, joints, actuators, ... as the specification calls the list."""
-        elements = list(getattr(self.specification, kind))
-        if kind in ("bodies", "joints"):  # these lists are not always in the order of the compiled model
-            elements = [e for e in elements if e.id == number] if all(hasattr(e, "id") for e in elements) else []
-            number = 0
-        info = str(elements[number].info) if number < len(elements) else ""
-        found = re.search(r"line (\d+)", info)
-        return int(found[1]) if found else 0
+        if kind not in self._lines:
+            elements = list(getattr(self.specification, kind))
+            numbers = [int(getattr(e, "id", i)) for i, e in enumerate(elements)]
+            found = [re.search(r"line (\d+)", str(e.info)) for e in elements]
+            self._lines[kind] = {i: int(line[1]) for i, line in zip(numbers, found, strict=True) if line}
+        return self._lines[kind].get(number, 0)
 
     def line_of_joint(self, i: int) -> int:
         return self.line_of("joints", i)

@@ -262,12 +262,15 @@ class ModelReader:
         if at_world and base == "free":
             raise Fault(f"joint {printable(at_world[0])} holds the model at the world, so base=free is impossible")
         held = {WORLD} | ({roots[0].name} if roots and base == "fixed" else set())
-        kinds = {it.name: it.element.get("type") for it in self.joints}
-        for _ in self.joints:  # a chain of fixed joints is as long as there are joints at most
-            more = {child for name, (parent, child) in ends.items() if parent in held and kinds[name] == "fixed"}
-            if more <= held:
-                break
-            held |= more
+        fixed: dict[str, list[str]] = {}
+        for it in self.joints:
+            if it.element.get("type") == "fixed":
+                fixed.setdefault(ends[it.name][0], []).append(ends[it.name][1])
+        waiting = list(held)
+        while waiting:
+            more = [link for link in fixed.get(waiting.pop(), []) if link not in held]
+            held.update(more)
+            waiting += more
         return held
 
     def _carried(self, joints: list[tuple[Joint, int]], held: set[str], base: str | None) -> list[tuple[Joint, int]]:

@@ -20,7 +20,6 @@ from .xml_tree import Element, one
 
 WORLD = "world"
 MODEL = "__model__"
-MAX_DEPTH = 1000  # of frames upon frames
 SAME: Placed = (np.eye(3), np.zeros(3))
 
 
@@ -69,39 +68,38 @@ class Frames:
 
     def link_of(self, name: str, what: str, line: int) -> str:
         """The link to which a frame is fixed, or the world."""
-        for _ in range(MAX_DEPTH):
+        seen: set[str] = set()
+        while name not in seen:
+            seen.add(name)
             name = self.known(name, what, line)
             if name == WORLD or not self.by_name[name].attached_to:
                 return name
             name = self.by_name[name].attached_to
-        raise Fault(f"{what}: its frame is attached to itself", line)
+        raise Fault(f"{what}: its frame is attached to itself, by {printable(name)}", line)
 
     def between(self, outer: str, inner: str, what: str, line: int) -> Placed:
-        """The pose of the frame `inner` in the frame `outer`, over as few frames as possible."""
-        up_outer, up_inner = self._upwards(outer, what, line), self._upwards(inner, what, line)
-        common = {name for name, _ in up_outer}
-        to_common = SAME
-        for name, pose in up_inner:
-            if name in common:
-                break
-            to_common = composed(pose, to_common)
-        back = SAME
-        for other, pose in up_outer:
-            if other == name:
-                break
-            back = composed(pose, back)
-        return composed(inverted(back), to_common)
+        """The pose of the frame `inner` in the frame `outer`, over as few frames as possible.
 
-    def _upwards(self, name: str, what: str, line: int) -> list[tuple[str, Placed]]:
-        """The frame and all those in which it stands, up to the world, each with its pose in the next."""
-        found: list[tuple[str, Placed]] = []
-        for _ in range(MAX_DEPTH):
-            name = self.known(name, what, line)
-            if name == WORLD:
-                return [*found, (WORLD, SAME)]
-            found.append((name, self.by_name[name].pose))
-            name = self.by_name[name].parent
-        raise Fault(f"{what}: its pose is given relative to itself, by {printable(name)}", line)
+        From both frames the walk goes upwards, in turns, until one comes to where the other has been.
+        """
+        names = [self.known(outer, what, line), self.known(inner, what, line)]
+        been: list[dict[str, Placed]] = [{names[0]: SAME}, {names[1]: SAME}]  # poses of outer and inner in these frames
+        while not (common := been[0].keys() & been[1].keys()):
+            moved = False
+            for side in (0, 1):
+                name = names[side]
+                if name == WORLD:
+                    continue
+                above = self.known(self.by_name[name].parent, what, line)
+                if above in been[side]:
+                    raise Fault(f"{what}: its pose is given relative to itself, by {printable(above)}", line)
+                been[side][above] = composed(self.by_name[name].pose, been[side][name])
+                names[side], moved = above, True
+                if above in been[1 - side]:
+                    break
+            assert moved  # both would be at the world, which is common
+        (where,) = common
+        return composed(inverted(been[0][where]), been[1][where])
 
 
 def composed(outer: Placed, inner: Placed) -> Placed:
