@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,20 +86,25 @@ def _note_options(m: Any, unsupported: Unsupported) -> None:
 
 
 def contact_count(m: Any) -> int:
-    """How many pairs of bodies could touch: those that the model does not keep from it."""
+    """How many pairs of bodies could touch: those whose bits allow it and that the model does not exclude."""
     if disabled(m, "CONTACT") or disabled(m, "CONSTRAINT"):
         return 0
-    types, affinities = np.zeros((2, m.nbody), dtype=np.int64)
-    np.bitwise_or.at(types, m.body_weldid[m.geom_bodyid], m.geom_contype)
-    np.bitwise_or.at(affinities, m.body_weldid[m.geom_bodyid], m.geom_conaffinity)
-    touching = (types[:, None] & affinities[None, :]) | (affinities[:, None] & types[None, :])
-    welded = m.body_weldid
-    for b in range(m.nbody):  # bodies that a joint connects do not touch, unless one of them is the world
-        parent = welded[m.body_parentid[welded[b]]]
-        if parent and not disabled(m, "FILTERPARENT"):
-            touching[welded[b], parent] = touching[parent, welded[b]] = 0
-    for signature in m.exclude_signature:
-        one, other = welded[signature >> 16], welded[signature & 0xFFFF]
-        touching[one, other] = touching[other, one] = 0
-    np.fill_diagonal(touching, 0)
-    return int(np.count_nonzero(np.triu(touching))) + int(m.npair)
+    weld = m.body_weldid  # bodies that are fixed to each other are one
+    bits = np.zeros((m.nbody, 2), dtype=np.int64)
+    for column, array in enumerate((m.geom_contype, m.geom_conaffinity)):
+        np.bitwise_or.at(bits[:, column], weld[m.geom_bodyid], array)
+
+    def match(one: Sequence[int], other: Sequence[int]) -> bool:
+        return bool((one[0] & other[1]) | (other[0] & one[1]))
+
+    groups = sorted(Counter(tuple(int(x) for x in bits[b]) for b in set(weld.tolist())).items())
+    pairs = 0
+    for i, (one, count) in enumerate(groups):
+        pairs += count * (count - 1) // 2 if match(one, one) else 0
+        pairs += sum(count * others for other, others in groups[i + 1 :] if match(one, other))
+    excluded = {frozenset((int(weld[s >> 16]), int(weld[s & 0xFFFF]))) for s in m.exclude_signature}
+    if not disabled(m, "FILTERPARENT"):  # bodies that a joint connects do not touch, unless one of them is the world
+        ends = ((b, int(weld[m.body_parentid[b]])) for b in set(weld.tolist()) - {0})
+        excluded |= {frozenset(pair) for pair in ends if pair[1]}
+    pairs -= sum(len(pair) == 2 and match(*(bits[b] for b in pair)) for pair in excluded)
+    return pairs + int(m.npair)
