@@ -166,14 +166,12 @@ class BodyTree:
     def from_json(text: str) -> BodyTree:
         data = json.loads(text)
 
-        def made(cls: Any, key: str) -> Any:
-            return tuple(
-                cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-                for fields in data.get(key, ())
-            )
+        def made(cls: Any, things: list[dict[str, Any]]) -> Any:
+            return tuple(cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in x.items()}) for x in things)
 
-        parts = (made(BodyShape, "shapes"), made(FramePoint, "points"), made(ContactSphere, "contacts"))
-        return BodyTree(data["name"], made(Body, "bodies"), made(Joint, "joints"), *parts)
+        kinds = {"shapes": BodyShape, "points": FramePoint, "contacts": ContactSphere}
+        parts = (made(cls, data.get(key, [])) for key, cls in kinds.items())
+        return BodyTree(data["name"], made(Body, data["bodies"]), made(Joint, data["joints"]), *parts)
 
     def check(self) -> None:
         """TreeError unless the bodies and joints form a tree and are physically possible."""
