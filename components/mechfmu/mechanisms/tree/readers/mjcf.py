@@ -46,7 +46,7 @@ def read_mjcf(path_or_text: Source, ignore: Iterable[str] = ()) -> BodyTree:
     with as_user_error(where), _lines_of_includes(b"<include" in data):
         check_doctype(data)
         _check_size(data)
-        elements = Elements(*_compiled(data, file))
+        elements = Elements(*_compiled(data, file), _lines_of_options(data))
         with np.errstate(all="ignore"):  # what is not finite is found when the tree is checked
             tree = _tree(elements, words, file.stem if file else "robot")
     touching = contact_count(elements.model)
@@ -97,12 +97,23 @@ def _check_size(data: bytes) -> None:
             raise Fault(f"<{element.tag}>: {copies:g} elements are too many; at most {largest}", element.sourceline)
 
 
+def _lines_of_options(data: bytes) -> dict[str, int]:
+    """The lines of the attributes of <option>, which the compiler does not keep."""
+    try:
+        options = list(parsed(data, None).iter("option"))
+    except Fault:
+        return {}
+    return {str(name): int(option.sourceline) for option in options for name in option.attrib}
+
+
 def _as_fault(message: str) -> Fault:
     """The message of MuJoCo's compiler in one line."""
     found = LINE.search(message)
     text = LINE.sub("", message, count=1) if found else message
     text = re.sub(r"^(XML )?Error: (Error: )?", "", text)
-    text = re.sub(r"\s+", " ", re.sub(r"Element name '', id \d+", "", text)).strip(" ,")
+    text = re.sub(r"\s*Element name '', id \d+", "", text)
+    text = re.sub(r"\s*Element (?:name )?'([^']*)'(, id \d+)?", r" (element \1)", text)
+    text = re.sub(r"\s+", " ", text).strip(" ,")
     return Fault(f"compiler of MuJoCo: {_short(text)}", int(found[1]) if found else 0)
 
 

@@ -38,8 +38,8 @@ NOT_DRAWN = 0.0  # alpha
 class Elements:
     """What the compiler made of a file: the model with its arrays, and the specification with names and lines."""
 
-    def __init__(self, specification: Any, model: Any):
-        self.specification, self.model = specification, model
+    def __init__(self, specification: Any, model: Any, lines_of_options: Mapping[str, int]):
+        self.specification, self.model, self.lines_of_options = specification, model, lines_of_options
         self._lines: dict[str, dict[int, int]] = {}  # by kind and number of the element
 
     # --- names and lines ----------------------------------------------------------------------------------------------

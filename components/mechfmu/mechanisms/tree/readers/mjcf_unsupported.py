@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,10 @@ def note_unsupported(elements: Elements, unsupported: Unsupported) -> None:
             unsupported.add("mocap", f"mocap {what}", line)
     for i in range(m.njnt):
         _note_joint(elements, i, unsupported)
-    if m.nplugin:
-        unsupported.add("plugin", "a plugin")
-    if m.nflex:
-        unsupported.add("flex", "a flex")
-    _note_options(m, unsupported)
+    for word, plural, count in (("plugin", "plugins", m.nplugin), ("flex", "flexes", m.nflex)):
+        for number in range(count):
+            unsupported.add(word, f"<{word}>", elements.line_of(plural, number))
+    _note_options(m, elements.lines_of_options, unsupported)
 
 
 def _note_joint(elements: Elements, i: int, unsupported: Unsupported) -> None:
@@ -75,14 +74,15 @@ def _note_joint(elements: Elements, i: int, unsupported: Unsupported) -> None:
             unsupported.add("ball", f"the spring reference of the ball {what}", line)
 
 
-def _note_options(m: Any, unsupported: Unsupported) -> None:
+def _note_options(m: Any, lines: Mapping[str, int], unsupported: Unsupported) -> None:
     if (m.opt.density or m.opt.viscosity) and len(m.body_mass) > 1:
         values = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
-        unsupported.add("fluid", f"forces of the medium ({values})")
+        line = lines.get("density") or lines.get("viscosity", 0)
+        unsupported.add("fluid", f"forces of the medium ({values})", line)
     x, y, z = (0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else (float(g) for g in m.opt.gravity)
     if not np.allclose((x, y, z), (0.0, 0.0, -GRAVITY), rtol=0, atol=1e-12):
         note = f"which the FMU has along -z only, as its parameter gravity with the start value {GRAVITY}"
-        unsupported.add("gravity", f"gravity {x:g} {y:g} {z:g} m/s2, {note}")
+        unsupported.add("gravity", f"gravity {x:g} {y:g} {z:g} m/s2, {note}", lines.get("gravity", 0))
 
 
 def contact_count(m: Any) -> int:
