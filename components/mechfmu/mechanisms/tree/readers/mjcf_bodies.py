@@ -48,7 +48,8 @@ class Elements:
         """The line of an element; kind: bodies, joints, actuators, ... as the specification calls the list."""
         if kind not in self._lines:
             elements = list(getattr(self.specification, kind))
-            numbers = [int(getattr(e, "id", i)) for i, e in enumerate(elements)]
+            names = {"bodies": self.model.body, "joints": self.model.joint}.get(kind)
+            numbers = [int(e.id) if hasattr(e, "id") else _number(e, i, names) for i, e in enumerate(elements)]
             found = [re.search(r"line (\d+)", str(e.info)) for e in elements]
             self._lines[kind] = {i: int(line[1]) for i, line in zip(numbers, found, strict=True) if line}
         return self._lines[kind].get(number, 0)
@@ -193,6 +194,13 @@ class Elements:
                 ends = (position,) if kind == SPHERE else (position + R[:, 2] * size[1], position - R[:, 2] * size[1])
                 found += [BodyShape(name, "sphere", (float(size[0]),), flat(end)) for end in ends]
         return found
+
+
+def _number(element: Any, number: int, names: Any) -> int:
+    """The number of an element in the model; in MuJoCo 3 lists of bodies and joints are in another order."""
+    if names is None:
+        return number
+    return int(names(element.name).id) if element.name else -1
 
 
 def disabled(m: Any, flag: str) -> bool:
