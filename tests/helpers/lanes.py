@@ -89,6 +89,7 @@ FULL_LANE_ONLY = {
     "mechanisms/spherical_arm/test_arm_singularity.py::test_an_fmu_with_quaternions_passes_through": "builds an FMU",
     "mechanisms/tree/test_mjcf.py::test_accelerations_of_an_fmu": "builds an FMU of its own",
     "mechanisms/tree/test_mjcf.py::test_accelerations_of_dm_controls_models": "large models",
+    "mechanisms/tree/test_sdf.py::test_the_fmus_of_both_examples_give_the_same_numbers": "builds FMUs of its own",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",

@@ -90,12 +90,12 @@ MJCF_MODEL = """<mujoco model="chain">
       <geom type="capsule" size="0.05 0.2"/>
       <body name="arm" pos="0.1 0.2 0.3" euler="0.4 0.5 0.6">
         <joint name="yaw" type="hinge" axis="0 1 2" pos="0.1 0 0" ref="0.3" stiffness="5" springref="0.2"/>
-        <joint name="lift" type="slide" axis="1 1 0" ref="0.2" damping="2" armature="0.1"/>
+        <joint name="lift" type="slide" axis="1 1 0" ref="0.2" damping="2" armature="0.1" stiffness="4"/>
         <joint name="roll" type="hinge" axis="1 0 0" pos="0 0.2 0.1" frictionloss="0.7" range="-1 2"/>
         <inertial pos="0.1 0 0.2" euler="0.1 0.2 0.3" mass="2" diaginertia="0.03 0.02 0.04"/>
         <geom type="box" size="0.1 0.2 0.3"/>
         <body name="plate"><geom type="sphere" size="0.1"/>
-          <body name="ball" pos="0.3 0 0"><joint name="hang" type="ball" pos="0 0 0.2" damping="0.3"/>
+          <body name="ball" pos="0.3 0 0"><joint name="hang" type="ball" pos="0 0 0.2" damping="0.3" stiffness="0.7"/>
             <geom type="box" size="0.1 0.1 0.2"/></body>
         </body>
       </body>
