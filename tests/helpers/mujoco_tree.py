@@ -19,9 +19,12 @@ class MujocoTree:
     """The model of a file, its joints matched with those of a tree by name or, without names, by order."""
 
     def __init__(self, file: Path, tree: BodyTree):
+        said = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(lambda _: None)  # otherwise warnings go to a file in the working directory
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecated attributes of old models
             self.model = m = mujoco.MjModel.from_xml_path(str(file))
+        mujoco.set_mju_user_warning(said)
         self._remove_what_a_tree_does_not_have()
         self.data = mujoco.MjData(m)
         moving = [joint for joint in tree.joints if joint.rates]
