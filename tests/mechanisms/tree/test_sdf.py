@@ -25,6 +25,7 @@ from mechfmu.multibody.tree import BodyTree
 pytest_plugins = ["helpers.tree_fixtures"]
 
 URDF, SDF = (EXAMPLES / f"three_link_robot.{ending}" for ending in ("urdf", "sdf"))
+HOLD = '<joint name="hold" type="fixed"><parent>world</parent><child>ground</child></joint>'
 
 
 def as_sdf(urdf: str, absolute: bool) -> str:
@@ -52,7 +53,7 @@ def as_sdf(urdf: str, absolute: bool) -> str:
         x = [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
         return " ".join(repr(float(v)) for v in [*(np.array(x) / (4 * w)), w])
 
-    parts = ['<joint name="hold" type="fixed"><parent>world</parent><child>ground</child></joint>']
+    parts = [HOLD]
     for link in robot.findall("link"):
         name, inertial = link.get("name"), link.find("inertial")
         where = f'<pose relative_to="{joints[name].get("name")}"/>' if name in joints else ""
@@ -99,6 +100,15 @@ def test_a_robot_as_urdf_and_as_sdf(absolute: bool) -> None:
         assert [getattr(one, f) for f in fields] == [getattr(other, f) for f in fields]
     for seed in range(3):
         assert off_by(accelerations(sdf, seed), accelerations(urdf, seed)) < SAME_ROBOT
+
+
+def test_a_robot_that_floats_as_urdf_and_as_sdf() -> None:
+    """SDF lets a model float unless a joint holds it, URDF on request."""
+    mass = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    text = ROBOT.replace('<link name="ground"/>', f'<link name="ground">{mass}</link>')
+    sdf = as_sdf(text, absolute=False).replace(HOLD, "")
+    assert read_sdf(sdf) == read_urdf(text, "free")
+    assert read_sdf(sdf, "fixed") == read_urdf(text) == read_sdf(as_sdf(text, absolute=False))
 
 
 def test_the_examples_give_the_same_tree() -> None:
