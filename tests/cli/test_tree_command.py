@@ -157,12 +157,12 @@ def test_invalid_options_leave_no_file(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("option", (["--base", "free"], ["--controller"]))
+@pytest.mark.parametrize("option", (["--base", "free"], ["--controller"], ["--ignore", "sensor"]))
 def test_options_of_files_are_not_for_mechanisms(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert main(["build", "link_chain", "-o", str(tmp_path / "out"), *option]) == 2
-    assert "is for .urdf and .toml files" in capsys.readouterr().err
+    assert "is for .urdf, .toml and other robot files" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -186,9 +186,8 @@ def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_pat
 @pytest.mark.parametrize(
     "name, said",
     (
-        ("robot.urdf.xacro", "a xacro file must be expanded first: xacro robot.urdf.xacro > robot.urdf"),
-        ("robot.XACRO", "a xacro file must be expanded first"),
-        ("robot.sdf", "a robot description must end in .urdf or .toml"),
+        ("robot.json", "a robot description must end in .urdf, .xacro, .sdf, .xml"),
+        ("robot.sdf", "is not an SDF file: its root element is <robot>"),
     ),
 )
 @pytest.mark.parametrize("command", ("build", "list"))

@@ -1,9 +1,10 @@
-"""A mechanism on the command line: its key, its folder, or a .urdf or .toml file."""
+"""A mechanism on the command line: its key, its folder, or a robot file (.urdf, .xacro, .sdf, .xml, .toml)."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from argcomplete.completers import FilesCompleter
 
 from .. import mechanisms
 from ..model import Mechanism, UserError
-from .arguments import add_repeatable, complete_choices, complete_with
+from .arguments import add_repeatable, complete_choices, complete_with, read_names
 from .terminal import REPORTER
 
 OPTIONS_OF_AN_FMU = "the options of an FMU were chosen when it was built: omit --option"
@@ -26,7 +27,8 @@ def add_mechanism(parser: argparse.ArgumentParser, metavar: str, help: str, narg
 
 def add_mechanism_options(parser: argparse.ArgumentParser) -> None:
     """Add --option."""
-    argument = add_repeatable(parser, "--option", "K=V", "an option of the mechanism, e.g. links=3")
+    help = "an option of the mechanism, e.g. links=3, or an argument of a xacro file"
+    argument = add_repeatable(parser, "--option", "K=V", help)
     complete_with(argument, lambda _, line: _option_words(line))
 
 
@@ -50,13 +52,13 @@ def _is_folder_of_mechanism(name: str) -> bool:
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
-    """Add --base, --inertia, --ignore, --frame and --contact, which are for .urdf and .toml files."""
-    help = "for a file: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
+    """Add --base, --inertia, --ignore, --frame and --contact, which are for robot files."""
+    help = "for a file: fixed (URDF: the default), moving by acceleration inputs, or free (URDF, SDF: root link floats)"
     complete_choices(parser.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
     help = "for a file: refuse (the default) an inertia that no body can have, warn and take it, or repair it"
     complete_choices(parser.add_argument("--inertia", metavar="WHAT", help=help), "refuse", "warn", "repair")
-    argument = add_repeatable(parser, "--ignore", "WHAT", "for a URDF file: mimic, transmission: leave them out")
-    complete_choices(argument, "mimic", "transmission")
+    help = "for a file: leave out what it asks for, e.g. mimic, transmission, sensor, tendon"
+    add_repeatable(parser, "--ignore", "WHAT", help)
     help = "for a file: pose, velocity, IMU and joint force of this link, joint or sensor as outputs"
     add_repeatable(parser, "--frame", "NAME", help)
     help = "for a file: what touches the ground, a link with its collision spheres and boxes or a radius in m, or all"
@@ -76,7 +78,7 @@ class FileOptions:
     @staticmethod
     def of(line: argparse.Namespace) -> FileOptions:
         """Those of a command that has `add_file_options`."""
-        return FileOptions(line.base, line.inertia, *map(tuple, (line.ignore, line.frame, line.contact)))
+        return FileOptions(line.base, line.inertia, _words(line.ignore), tuple(line.frame), tuple(line.contact))
 
     @property
     def given(self) -> str:
@@ -101,21 +103,36 @@ def load_mechanism(
     if "." not in name:
         if flag:
             hint = f"{name} is a mechanism with its own options (mechfmu list {name})"
-            raise UserError(f"{flag} is for .urdf and .toml files; {hint}")
+            raise UserError(f"{flag} is for .urdf, .toml and other robot files; {hint}")
         return mechanisms.make(name, **given)
     from ..mechanisms.computed_torque.model import ComputedTorque
     from ..mechanisms.tree.model import Tree
 
-    base = file.base or "fixed"
     reading: Any = dict(inertia=file.inertia or "refuse", ignore=file.ignore, report=REPORTER.info)
+    options, reading["arguments"] = split_arguments(name, given, ComputedTorque if controller else Tree)
     if controller:
-        if base == "moving":
+        if file.base == "moving":
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
         if flag := file.for_tree:
             raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
-        tree = Tree.from_file(name, base, **reading).options
-        return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **given)
-    options = {key: given.pop(key) for key in ("stops", "effort") if key in given}
-    if given:
-        raise UserError(f"the tree of a file has no option {next(iter(given))}; it has: stops, effort (and --base)")
-    return Tree.from_file(name, base, **options, **reading, frames=file.frames, contacts=file.contacts)
+        tree = Tree.from_file(name, file.base, **reading).options
+        return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **options)
+    for key in options.keys() - {"stops", "effort"}:
+        raise UserError(f"the tree of a file has no option {key}; it has: stops, effort (and --base)")
+    return Tree.from_file(name, file.base, **options, **reading, frames=file.frames, contacts=file.contacts)
+
+
+def split_arguments(
+    name: str, given: dict[str, Any], mechanism: type[Mechanism]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the options of the mechanism, and the arguments of the file if it is a xacro file."""
+    if not name.lower().endswith(".xacro"):
+        return dict(given), {}
+    own = {option.name for option in mechanism.option_list}
+    options = {key: value for key, value in given.items() if key in own}
+    return options, {key: str(value) for key, value in given.items() if key not in own}
+
+
+def _words(texts: Sequence[str]) -> tuple[str, ...]:
+    """The words of --ignore, which may be repeated and may have commas."""
+    return tuple(word for text in texts for word in read_names(text) or ())

@@ -392,7 +392,7 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
     "undefined entity": ('name="toy"', 'name="&toy;"', "&toy;", "is not valid XML: Entity 'toy' not defined"),
     "wrong root": ("robot", "sdf", "<sdf", "is not a URDF file: its root element is <sdf>"),
     "doctype": ("<!-- every joint type -->", "<!DOCTYPE robot>", "<!DOCTYPE", "a DOCTYPE is not allowed"),
-    "xacro": ("<transmission", "<xacro:arm side='left'/><transmission", "<xacro:arm", "must be expanded first"),
+    "xacro": ("<transmission", "<xacro:arm side='left'/><transmission", "<xacro:arm", "its name must end in .xacro"),
     "nameless link": ('<link name="flange"/>', "<link/>", "<link/>", "link: needs a name"),
     "nameless joint": ('<joint name="mount"', '<joint name=""', '<joint name=""', "joint: needs a name"),
     "long name": ('"toy"', f'"{"x" * 201}"', '<robot name="x', "its name is longer than 200 characters"),
@@ -781,11 +781,9 @@ def test_the_suffix_chooses_the_reader(tmp_path: Path) -> None:
     for name, text in (("a.URDF", ROBOT), ("a.toml", EXAMPLE.read_text())):
         (tmp_path / name).write_text(text)
         assert read_tree(tmp_path / name).bodies
-    with pytest.raises(UserError, match=r"base=free is for URDF files"):
+    with pytest.raises(UserError, match=r"base=free is for URDF and SDF files"):
         read_tree(tmp_path / "a.toml", "free")
-    with pytest.raises(UserError, match=r"must be expanded first: xacro a.urdf.xacro > robot.urdf"):
-        read_tree("a.urdf.xacro")
-    with pytest.raises(UserError, match=r"must end in .urdf or .toml"):
+    with pytest.raises(UserError, match=r"must end in .urdf, .xacro, .sdf, .xml"):
         read_tree("a.json")
 
 
@@ -968,7 +966,7 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         'name = "spherical_arm"',
         'nane = "spherical_arm"',
         "nane",
-        "the file: unknown key nane; did you mean name? (known: name, body, joint, frame, contact)",
+        "the file: unknown key nane; did you mean name? (known: name, body, joint, shape, frame, contact)",
     ),
     "table": (
         '[[joint]]\nname = "wrist"',

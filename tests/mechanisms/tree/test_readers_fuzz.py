@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from helpers.robot_files import EXAMPLE, ROBOT
+from helpers import needs
+from helpers.robot_files import EXAMPLE, MJCF_MODEL, ROBOT, SDF_MODEL, XACRO_ROBOT
 from mechfmu.cli import main
+from mechfmu.mechanisms.tree.readers.mjcf_unsupported import IGNORED
+from mechfmu.mechanisms.tree.readers.sdf import read_sdf
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -180,6 +185,30 @@ radius = 0.02
 """
 )
 
+
+def read_mjcf_quietly(data: bytes) -> BodyTree:
+    from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
+
+    needs.package("mujoco")
+    return read_mjcf(data, ignore=IGNORED)
+
+
+def read_xacro_bytes(data: bytes) -> BodyTree:
+    """A xacro reader reads files; its messages are about a description here."""
+    from mechfmu.mechanisms.tree.readers.xacro_file import read_xacro
+
+    needs.package("xacro")
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # what xacro warns of
+        file = Path(folder) / "robot.xacro"
+        file.write_bytes(data)
+        try:
+            return read_xacro(file)
+        except UserError as error:
+            message = str(error).replace(str(file), "description", 1).replace(", expanded", "", 1)
+            raise UserError(message) from None
+
+
 PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Random], bytes]]] = {
     "urdf-bytes": (read_urdf, ROBOT.encode(), broken_bytes),
     "urdf-structure": (read_urdf, ROBOT.encode(), broken_urdf),
@@ -197,6 +226,11 @@ PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Rand
     "toml-structure": (read_toml, EXAMPLE.read_bytes(), broken_toml),
     "urdf-attached": (read_urdf, ATTACHED_URDF.encode(), broken_urdf),
     "toml-attached": (read_toml, ATTACHED_TOML, broken_toml),
+    "sdf-bytes": (read_sdf, SDF_MODEL.encode(), broken_bytes),
+    "sdf-structure": (read_sdf, SDF_MODEL.encode(), broken_urdf),
+    "mjcf-bytes": (read_mjcf_quietly, MJCF_MODEL.encode(), broken_bytes),
+    "mjcf-structure": (read_mjcf_quietly, MJCF_MODEL.encode(), broken_urdf),
+    "xacro-structure": (read_xacro_bytes, XACRO_ROBOT.encode(), broken_urdf),
 }
 
 
@@ -251,6 +285,7 @@ def test_noise_is_rejected() -> None:
         noise = random.bytes(int(random.integers(0, 300)))
         assert outcome(read_urdf, noise)
         assert outcome(read_toml, noise)
+        assert outcome(read_sdf, noise)
         assert outcome(read_urdf, b"<robot>" + noise + b"</robot>")
 
 

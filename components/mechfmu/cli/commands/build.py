@@ -18,7 +18,9 @@ def add_parser(commands: Commands) -> None:
         description="Write the FMU of a mechanism.",
         epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
     )
-    help = "a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"
+    help = (
+        "a mechanism (see mechfmu list), a robot file (.urdf, .xacro, .sdf, .xml, .toml), a mechanism's folder, or all"
+    )
     add_mechanism(c, "NAME|FILE", help)
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
     help = "native (needs no Python, the default), python (readable, needs Python), both"

@@ -31,7 +31,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: mechfmu linearize link_chain --option links=3 "
         '--trim --set "joint[1].angle_start=-1.5" -o chain.mat',
     )
-    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a .urdf or .toml file, or an FMU that mechfmu built")
+    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a robot file, or an FMU that mechfmu built")
     add_file_options(c)
     add_mechanism_options(c)
     add_repeatable(c, "--set", "NAME=VALUE", "value of a parameter or input")

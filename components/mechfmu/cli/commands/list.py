@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         description="List the mechanisms, or the options and variables of one of them.",
         epilog="example: mechfmu list link_chain --option links=3",
     )
-    help = "show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables"
+    help = "show one mechanism, the tree in a robot file, or any FMU, with its variables"
     add_mechanism(c, "NAME|FILE", help, nargs="?")
     add_file_options(c)
     add_mechanism_options(c)

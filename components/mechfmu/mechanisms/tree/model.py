@@ -1,8 +1,8 @@
-"""Any tree of bodies: described in a URDF or TOML file, or as data (multibody/tree.py)."""
+"""Any tree of bodies: described in a robot file, or as data (multibody/tree.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from warnings import warn
@@ -52,29 +52,33 @@ class Tree(TreeMechanism):
     def from_file(
         cls,
         path: str | Path,
-        base: str = "fixed",
+        base: str | None = None,
         stops: str = "none",
         effort: str = "limited",
         inertia: str = "refuse",
-        ignore: Sequence[str] = (),
+        ignore: Iterable[str] = (),
         report: Callable[[str], None] = warn,
         frames: Sequence[str] = (),
         contacts: Sequence[str] = (),
+        arguments: Mapping[str, str] | None = None,
     ) -> Tree:
-        """The mechanism of a .urdf or .toml file.
+        """The mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML (docs/tree_format.md).
 
-        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating. inertia: of an
-        inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible one. ignore:
-        mimic, transmission: elements of a URDF file to leave out. report: gets a line for each inertia that is not
-        possible; a warning by default.
+        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF or SDF file floating. None:
+        as the file says, and fixed where it cannot say it.
+        inertia: of an inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible
+        one. report: gets a line for each of them; a warning by default.
+        ignore: what the file asks for and is left out, by the words that the messages name. arguments: of a xacro file.
         frames: links, joints or sensors whose motion and joint force are outputs.
         contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
         """
         from .readers.read import read_tree
 
-        if base not in ("fixed", "moving", "free"):
+        if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed", inertia, ignore, report, frames, contacts)
+        tree = read_tree(
+            path, "fixed" if base == "moving" else base, inertia, ignore, report, frames, contacts, arguments
+        )
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
         made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -172,23 +173,13 @@ def joint_in_joint_frame(joint: Joint, pose: Placed) -> Joint:
     )
 
 
-def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
-    """A shape of that body, likewise."""
+def placed_in_joint_frame(thing: Any, pose: Placed) -> Any:
+    """A shape, point or contact of that body, likewise."""
     C, p = pose
-    return replace(
-        shape,
-        position=flat(p + C @ np.array(shape.position)),
-        rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))),
-    )
-
-
-def in_joint_frame(attached: FramePoint | ContactSphere, pose: Placed) -> FramePoint | ContactSphere:
-    """A frame or a contact sphere on that body, likewise."""
-    C, p = pose
-    position = flat(p + C @ np.array(attached.position))
-    if isinstance(attached, ContactSphere):
-        return replace(attached, position=position)
-    return replace(attached, position=position, rotation=flat(tidy(C @ np.reshape(attached.rotation, (3, 3)))))
+    moved = replace(thing, position=flat(p + C @ np.array(thing.position)))
+    if not hasattr(thing, "rotation"):
+        return moved
+    return replace(moved, rotation=flat(tidy(C @ np.reshape(thing.rotation, (3, 3)))))
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -233,7 +224,8 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
         if joint.mimic and joint.mimic not in joint_names:
             hint = did_you_mean(joint.mimic, map(printable, joint_names))
             text = f"mimic: joint {printable(joint.mimic)} does not exist{hint}"
-            raise Fault(f"{what}: {text}; --ignore mimic lets every joint move on its own", line)
+            remedy = "; --ignore mimic lets every joint move on its own" if word == "link" else ""
+            raise Fault(f"{what}: {text}{remedy}", line)
         if joint.child in carriers:
             other, child = printable(carriers[joint.child].name), printable(joint.child)
             raise Fault(f"{what}: {word} {child} has two parents, joint {other} carries it already", line)
@@ -284,17 +276,16 @@ def arranged(
                 mimic=joint_names.get(joint.mimic, ""),
             )
         )
-    final_shapes = [
-        replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
-        for s in shapes
-    ]
-    final_attached = [
-        replace(in_joint_frame(a, poses[a.body]) if a.body in poses else a, body=body_names.get(a.body, a.body))
-        for a, _ in attached
-    ]
-    points = tuple(a for a in final_attached if isinstance(a, FramePoint))
-    contacts = tuple(a for a in final_attached if isinstance(a, ContactSphere))
-    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes), points, contacts)
+
+    def on_bodies(things: Iterable[Any]) -> list[Any]:
+        moved = (placed_in_joint_frame(t, poses[t.body]) if t.body in poses else t for t in things)
+        return [replace(t, body=body_names.get(t.body, t.body)) for t in moved]
+
+    placed = on_bodies(thing for thing, _ in attached)
+    points = tuple(a for a in placed if isinstance(a, FramePoint))
+    contacts = tuple(a for a in placed if isinstance(a, ContactSphere))
+    final_shapes = tuple(on_bodies(shapes))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), final_shapes, points, contacts)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints

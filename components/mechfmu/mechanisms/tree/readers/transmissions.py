@@ -11,21 +11,20 @@ reduction has no effect: the FMU's inputs are the torques in the joints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ....model.mechanism import did_you_mean
 from ....multibody.tree import Joint
 from .common import Fault, number, printable
+from .xml_tree import Element
 
-Element = Any
 INERTIAS = ("rotorInertia", "motorInertia", "rotor_inertia")
 REDUCTIONS = ("mechanicalReduction", "gear_ratio")
 
 
 def with_rotors(
-    joints: Sequence[tuple[Joint, int]], transmissions: Sequence[Element], ignore: Sequence[str] = ()
+    joints: Sequence[tuple[Joint, int]], transmissions: Sequence[Element], ignore: Collection[str] = ()
 ) -> list[tuple[Joint, int]]:
     """Return the joints, each with its line, with the armature that transmissions give them."""
     rates = {joint.name: joint.rates for joint, _ in joints}

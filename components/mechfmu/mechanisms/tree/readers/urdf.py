@@ -30,14 +30,12 @@ Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree  # type: ignore[import-untyped]
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint
@@ -61,16 +59,20 @@ from .common import (
     turned_inertia,
 )
 from .transmissions import with_rotors
+from .unsupported import ignored_words
 from .urdf_attachments import attachments
-from .urdf_elements import Element
-from .urdf_elements import attribute_of as _attribute
-from .urdf_elements import children as _all
-from .urdf_elements import only_child as _one
 from .urdf_elements import origin_of as _origin
 from .urdf_elements import size_of as _size
-from .urdf_elements import tag_of as _tag
+from .xml_tree import Element, parsed
+from .xml_tree import all_of as _all
+from .xml_tree import attribute as _attribute
+from .xml_tree import one as _one
+from .xml_tree import tag as _tag
 
-IGNORABLE = ("mimic", "transmission")
+IGNORED = {  # word of --ignore -> what it leaves out
+    "mimic": "<mimic>: every joint moves on its own",
+    "transmission": "inertias of rotors",
+}
 MAX_BYTES = 10_000_000
 KINDS = {
     "revolute": "revolute",
@@ -80,32 +82,21 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-PARSER_OPTIONS = {
-    "resolve_entities": False,
-    "load_dtd": False,
-    "dtd_validation": False,
-    "attribute_defaults": False,
-    "no_network": True,
-    "huge_tree": False,
-    "recover": False,
-    "remove_comments": True,
-    "remove_pis": True,
-    "collect_ids": False,
-}
 
 
 def read_urdf(
     path_or_text: Source,
     base: str = "fixed",
     inertia: str = "refuse",
-    ignore: Sequence[str] = (),
+    ignore: Iterable[str] = (),
     report: Report = no_report,
 ) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
     base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
-    to leave out, of IGNORABLE.
+    to leave out, words of IGNORED.
     """
+    words = ignored_words(ignore, IGNORED, "a URDF file")
     if base not in ("fixed", "free"):
         raise UserError(f"base={printable(base)}: must be fixed or free")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
@@ -115,30 +106,19 @@ def read_urdf(
         name = robot.get("name") or (
             Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
         )
-        return _tree(robot, check_name(name, "robot", robot.sourceline), base, ignore, (inertia, report))
+        return _tree(robot, check_name(name, "robot", robot.sourceline), base, words, (inertia, report))
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is rejected before anything it declares can act."""
-    at = data.find(b"<!DOCTYPE")
-    if at >= 0:
-        raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
-    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        text = re.sub(r", line \d+, column \d+.*$", "", error.msg or "", flags=re.DOTALL)
-        raise Fault(f"is not valid XML: {printable(text) or 'it is broken'}", error.lineno or 0) from None
-    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the search above
-        raise Fault("a DOCTYPE is not allowed in a robot description", 1)
+    root = parsed(data, encoding)
     for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
-        raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
+        raise Fault("is a xacro file: its name must end in .xacro", element.sourceline)
     if _tag(root) != "robot":
         raise Fault(f"is not a URDF file: its root element is <{printable(_tag(root))}>, not <robot>", root.sourceline)
     return root
 
 
-def _tree(robot: Element, name: str, base: str, ignore: Sequence[str], judgement: tuple[str, Report]) -> BodyTree:
+def _tree(robot: Element, name: str, base: str, ignore: Collection[str], judgement: tuple[str, Report]) -> BodyTree:
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
@@ -229,7 +209,7 @@ def _shapes(link: Element) -> list[BodyShape]:
     return found
 
 
-def _joint(element: Element, ignore: Sequence[str] = ()) -> tuple[Joint, int, Placed | None]:
+def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, Placed | None]:
     """The joint, its line, and the child's own frame in the joint's moving frame, where it is another one."""
     line = element.sourceline
     name = check_name(element.get("name", ""), "joint", line)

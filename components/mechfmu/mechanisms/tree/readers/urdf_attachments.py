@@ -17,14 +17,15 @@ import numpy as np
 
 from ....multibody.attachments import ContactSphere, FramePoint
 from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers
-from .urdf_elements import Element, attribute_of, children, only_child, origin_of, size_of, tag_of
+from .urdf_elements import origin_of, size_of
+from .xml_tree import Element, all_of, attribute, one, tag
 
 Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
 
 
 def attachments(robot: Element, held: str) -> Attached:
     """Return the frames and contact spheres. held: the root link, if it is the base."""
-    links = {str(e.get("name")): e for e in children(robot, "link")}
+    links = {str(e.get("name")): e for e in all_of(robot, "link")}
     found: Attached = []
     used: set[str] = set()
     taken = {legal_name(name) for name in links if name != held}
@@ -43,20 +44,20 @@ def attachments(robot: Element, held: str) -> Attached:
 
 
 def _sensors(robot: Element) -> Iterator[tuple[FramePoint, int]]:
-    for element in children(robot, "sensor"):
+    for element in all_of(robot, "sensor"):
         try:
-            body = attribute_of(only_child(element, "parent", "", needed=True), "link", "")
+            body = attribute(one(element, "parent", "", needed=True), "link", "")
             R, position = origin_of(element, "")
-            yield FramePoint(legal_name(attribute_of(element, "name", "")), body, flat(position), flat(R)), \
+            yield FramePoint(legal_name(attribute(element, "name", "")), body, flat(position), flat(R)), \
                 element.sourceline  # fmt: skip
         except Fault:
             continue
-    for group in children(robot, "gazebo"):
-        for element in children(group, "sensor"):
+    for group in all_of(robot, "gazebo"):
+        for element in all_of(group, "sensor"):
             try:
-                pose = only_child(element, "pose", "")
+                pose = one(element, "pose", "")
                 at = numbers((pose.text if pose is not None else None) or "0 0 0 0 0 0", 6, "", element.sourceline)
-                name, body = attribute_of(element, "name", ""), attribute_of(group, "reference", "")
+                name, body = attribute(element, "name", ""), attribute(group, "reference", "")
                 yield FramePoint(legal_name(name), body, at[:3], flat(from_rpy(at[3:]))), element.sourceline
             except Fault:
                 continue
@@ -68,17 +69,17 @@ def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:
     They have the name of the link, and a number if there are several. `used`: names of those before; these are added.
     """
     found: list[tuple[np.ndarray, float]] = []
-    for element in children(link, "collision"):
+    for element in all_of(link, "collision"):
         try:
             R, position = origin_of(element, "")
-            for geometry in children(element, "geometry"):
+            for geometry in all_of(element, "geometry"):
                 for solid in (e for e in geometry.iterchildren() if e.prefix is None):
                     size = size_of(solid)
                     if not size or not min(size) > 0:
                         continue
-                    if tag_of(solid) == "sphere":
+                    if tag(solid) == "sphere":
                         found.append((position, size[0]))
-                    elif tag_of(solid) == "box":
+                    elif tag(solid) == "box":
                         corners = product(*((-s / 2, s / 2) for s in size))
                         found += [(position + R @ np.array(corner), 0.0) for corner in corners]
         except Fault:
