@@ -882,7 +882,7 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         'name = "spherical_arm"',
         'nane = "spherical_arm"',
         "nane",
-        "the file: unknown key nane; did you mean name? (known: name, body, joint)",
+        "the file: unknown key nane; did you mean name? (known: name, body, joint, frame, contact)",
     ),
     "table": (
         '[[joint]]\nname = "wrist"',
