@@ -16,9 +16,10 @@ from itertools import count, product
 import numpy as np
 
 from ....multibody.attachments import ContactSphere, FramePoint
-from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers
+from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers, printable
 from .urdf_elements import Element, attribute_of, children, only_child, origin_of, size_of, tag_of
 
+MAX_SPHERES = 8 * MAX_BODIES  # spheres and corners of boxes; keeps a hostile file from costing minutes
 Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
 
 
@@ -69,6 +70,9 @@ def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:
     """
     found: list[tuple[np.ndarray, float]] = []
     for element in children(link, "collision"):
+        if len(used) + len(found) > MAX_SPHERES:
+            text = f"there are more than {MAX_SPHERES} spheres and corners of boxes in the collision shapes up to here"
+            raise Fault(f"link {printable(name)}: {text}", element.sourceline)
         try:
             R, position = origin_of(element, "")
             for geometry in children(element, "geometry"):
