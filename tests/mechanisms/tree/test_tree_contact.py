@@ -13,11 +13,14 @@ from scipy.optimize import brentq
 
 from helpers import needs
 from helpers.bouncing_reference import Fall, heights
+from helpers.chains import off_by
 from helpers.fmu_client import Host
+from helpers.pinocchio_tree import PinocchioTree
 from helpers.tolerances import (
     BOUNCING_BALL,
     GROUND_ENERGY,
     GROUND_STEP,
+    OTHER_CODE,
     RESTITUTION,
     ROLLING,
     SAME_STIFFNESS,
@@ -27,7 +30,8 @@ from helpers.tolerances import (
     TREE_POWER,
     WEIGHT,
 )
-from helpers.tree_cases import BuildTree, Point, mechanism_of, rate_along
+from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, rate_along, start_of
+from helpers.trees import random_state, random_tree
 from mechfmu.analysis.linear import linearize
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
@@ -35,6 +39,7 @@ from mechfmu.multibody.attachments import ContactSphere
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 pytest_plugins = ["helpers.tree_fixtures"]
+pin = needs.module("pinocchio")
 
 G, RADIUS = 9.81, 0.1
 BALL = BodyTree(
@@ -161,6 +166,30 @@ def test_power_balance_in_contact(rate: float, speed: float) -> None:
     assert abs(total + lost) < TREE_POWER * (lost + abs(point["energy.total"]))
 
 
+def test_bodies_accelerate_as_in_pinocchio_under_the_same_forces() -> None:
+    """It gets the forces found, on the lowest points of the spheres as it places them."""
+    random = np.random.default_rng(4)
+    tree = random_tree(random, ["free", "revolute", "spherical", "prismatic"])
+    spheres = (ContactSphere(f"c{b.name}", b.name, tuple(random.uniform(-0.3, 0.3, 3)), 0.2) for b in tree.bodies)
+    tree, state, angle = replace(tree, contacts=tuple(spheres)), random_state(random, tree), 0.3
+    ground = {"ground.height": 5.0, "ground.inclination": angle, "contact.stiffness": 10.0, "contact.damping": 0.01}
+    found = Point(mechanism_of(tree), start_of(tree, state.q, state.v, state.tau) | ground)
+
+    other = PinocchioTree(tree, np.array([0.0, 0.0, -G]))
+    q, loads = other._q(state.q), pin.StdVec_Force()
+    pin.forwardKinematics(other.model, other.data, q)
+    loads.append(pin.Force.Zero())
+    for k, sphere in enumerate(tree.contacts, start=1):
+        placed, force = other.data.oMi[k], found.get(*(f"{sphere.name}.force_{a}" for a in "xyz"))
+        arm = placed.rotation @ np.array(sphere.position) - 0.2 * np.array([np.sin(angle), 0.0, np.cos(angle)])
+        loads.append(pin.Force(placed.rotation.T @ force, placed.rotation.T @ np.cross(arm, force)))
+        depth = np.array([np.sin(angle), 0, np.cos(angle)]) @ (np.array([0, 0, 5.0]) - placed.translation - arm)
+        assert found[f"{sphere.name}.depth"] == pytest.approx(depth, rel=OTHER_CODE)
+        assert np.linalg.norm(force) > 1
+    wanted = pin.aba(other.model, other.data, q, state.v, state.tau, loads)
+    assert off_by(found.get(*names(tree, ACCELERATIONS)), wanted) < OTHER_CODE
+
+
 def test_nothing_happens_above_the_ground() -> None:
     start = {"free.position_start[3]": 0.5, "free.speed_start[1]": 1.0}
     with_ground, without = (Point(mechanism_of(t), start) for t in (BALL, replace(BALL, contacts=())))
@@ -185,11 +214,11 @@ def test_the_linearised_ground_is_a_spring() -> None:
 
 def test_the_communication_step_does_not_matter_in_an_fmu(tree_fmu: BuildTree, host: Host) -> None:
     slave = host.open(tree_fmu(mechanism_of(BOX)))
-    names, found = ["free.position[1]", "free.position[2]", "free.position[3]", "free.rate[3]"], []
+    wanted, found = ["free.position[1]", "free.position[2]", "free.position[3]", "free.rate[3]"], []
     for step in (0.001, 0.02, 0.3):
         slave.reset()
         slave.initialize(TUMBLING, tolerance=TIGHT)
-        found.append(slave.run([step] * round(0.6 / step), names)[-1])
+        found.append(slave.run([step] * round(0.6 / step), wanted)[-1])
     assert np.max(np.abs(np.array(found) - found[0])) < GROUND_STEP
     with pytest.raises(Exception, match="static_friction must not be less than contact"):
         host.open(tree_fmu(mechanism_of(BOX))).initialize({"contact.static_friction": 0.1})

@@ -151,6 +151,7 @@ ROBOT = """<robot name="r"><link name="root"/>
   <joint name="hinge" type="continuous"><parent link="root"/><child link="arm"/><axis xyz="0 0 1"/></joint>
   <joint name="mount" type="fixed"><parent link="arm"/><child link="hand-2"/><origin xyz="0 0 1"/></joint>
   <sensor name="imu"><parent link="arm"/><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/></sensor>
+  <sensor name="arm"><parent link="arm"/><origin xyz="0 0 7"/></sensor>
   <sensor name="broken"><parent link="nowhere"/></sensor>
   <gazebo reference="hand-2"><sensor name="ft"><pose>0 0 0.5 0 0 0</pose></sensor></gazebo></robot>"""
 
@@ -158,14 +159,16 @@ ROBOT = """<robot name="r"><link name="root"/>
 def test_links_joints_and_sensors_of_a_file_can_be_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "robot.urdf"
     file.write_text(ROBOT)
-    asked = ["imu", "ft", "hand-2", "mount", "root", "hinge"]
+    asked = ["imu", "ft", "hand-2", "mount", "root", "hinge", "arm", "arm_sensor"]
     points = Tree.from_file(file, frames=[*asked, "imu"]).tree.points
     assert [(p.name, p.body) for p in points] == [
         ("imu", "arm"), ("ft", "hand_2"), ("hand_2", "hand_2"), ("mount", "hand_2"), ("root", ""), ("hinge", "arm"),
+        ("arm", "arm"), ("arm_sensor", "arm"),
     ]  # fmt: skip
     assert points[0].position == (1, 2, 3)
     assert points[0].rotation == (0, -1, 0, 1, 0, 0, 0, 0, 1)
     assert points[1].position == (0, 0, 0.5)
+    assert points[-1].position == (0, 0, 7)
     assert "hinge_frame.x" in Tree.from_file(file, frames=asked).table.by_name  # hinge.x could be the joint's
     assert Tree.from_file(file).options == Tree(model=Tree.from_file(file).tree.to_json()).options
     for name in ("broken", "imo"):

@@ -281,9 +281,9 @@ def arranged(
         moved = (placed_in_joint_frame(t, poses[t.body]) if t.body in poses else t for t in things)
         return [replace(t, body=body_names.get(t.body, t.body)) for t in moved]
 
-    placed = on_bodies(thing for thing, _ in attached)
-    points = tuple(a for a in placed if isinstance(a, FramePoint))
-    contacts = tuple(a for a in placed if isinstance(a, ContactSphere))
+    moved = on_bodies(thing for thing, _ in attached)
+    points = tuple(a for a in moved if isinstance(a, FramePoint))
+    contacts = tuple(a for a in moved if isinstance(a, ContactSphere))
     final_shapes = tuple(on_bodies(shapes))
     tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), final_shapes, points, contacts)
 

@@ -5,21 +5,25 @@
     <collision> <sphere/>                                                           a sphere
     <collision> <box/>                                                              eight points, its corners
 
-A sensor with a mistake is left out, as other programs' elements are; then it cannot be asked for.
+A sensor with the name of a link or of another sensor gets the suffix _sensor, and a number from the second on. One with
+a mistake is left out, as other programs' elements are; then it cannot be asked for.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import count, product
+from dataclasses import replace
+from itertools import chain, count, islice, product
 
 import numpy as np
 
 from ....multibody.attachments import ContactSphere, FramePoint
-from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers
+from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers, printable
 from .urdf_elements import origin_of, size_of
 from .xml_tree import Element, all_of, attribute, one, tag
 
+MAX_SPHERES = 8 * MAX_BODIES  # spheres and corners of boxes; keeps a hostile file from costing minutes
 Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
 
 
@@ -28,15 +32,18 @@ def attachments(robot: Element, held: str) -> Attached:
     links = {str(e.get("name")): e for e in all_of(robot, "link")}
     found: Attached = []
     used: set[str] = set()
+    alike: Counter[str] = Counter()
     taken = {legal_name(name) for name in links if name != held}
     if held:
         found.append((FramePoint(legal_name(held)), links[held].sourceline))
         taken.add(legal_name(held))
-    for point, line in _sensors(robot):
-        if point.body in links and point.name not in taken and len(found) < MAX_BODIES:
-            taken.add(point.name)
-            found.append((FramePoint(point.name, "" if point.body == held else point.body, point.position,
-                                     point.rotation), line))  # fmt: skip
+    for point, line in islice(_sensors(robot), MAX_BODIES):
+        if point.body in links:
+            numbered = (f"{point.name}_sensor_{i}" for i in count(max(2, alike[point.name])))
+            name = next(n for n in chain((point.name, f"{point.name}_sensor"), numbered) if n not in taken)
+            taken.add(name)
+            alike[point.name] += 1
+            found.append((replace(point, name=name, body="" if point.body == held else point.body), line))
     for name, link in links.items():
         if name != held:
             found += [(sphere, link.sourceline) for sphere in _spheres(link, name, used)]
@@ -47,9 +54,8 @@ def _sensors(robot: Element) -> Iterator[tuple[FramePoint, int]]:
     for element in all_of(robot, "sensor"):
         try:
             body = attribute(one(element, "parent", "", needed=True), "link", "")
-            R, position = origin_of(element, "")
-            yield FramePoint(legal_name(attribute(element, "name", "")), body, flat(position), flat(R)), \
-                element.sourceline  # fmt: skip
+            name, (R, position) = attribute(element, "name", ""), origin_of(element, "")
+            yield FramePoint(legal_name(name), body, flat(position), flat(R)), element.sourceline
         except Fault:
             continue
     for group in all_of(robot, "gazebo"):
@@ -70,6 +76,9 @@ def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:
     """
     found: list[tuple[np.ndarray, float]] = []
     for element in all_of(link, "collision"):
+        if len(used) + len(found) > MAX_SPHERES:
+            text = f"there are more than {MAX_SPHERES} spheres and corners of boxes in the collision shapes up to here"
+            raise Fault(f"link {printable(name)}: {text}", element.sourceline)
         try:
             R, position = origin_of(element, "")
             for geometry in all_of(element, "geometry"):
