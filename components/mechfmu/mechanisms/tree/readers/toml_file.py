@@ -22,8 +22,9 @@ else:
     import tomli as tomllib
 
 from ....model.mechanism import did_you_mean
+from ....multibody.following import FOLLOWING
 from ....multibody.rotations import from_quaternion
-from ....multibody.tree import FOLLOWING, MOTIONS, Body, BodyTree, Joint
+from ....multibody.tree import MOTIONS, Body, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
