@@ -309,6 +309,7 @@ REASONS = (
     "does not exist",
     "triangle inequality",
     "not positive",
+    "--inertia warn holds it still",
     "every joint is fixed",
     "nothing can move",
     "no link",
