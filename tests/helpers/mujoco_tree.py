@@ -11,7 +11,8 @@ import numpy as np
 from helpers import needs
 from helpers.tree_cases import matrix_of
 from mechfmu.mechanisms.tree.readers.common import legal_names
-from mechfmu.multibody.tree import BodyTree, follow
+from mechfmu.multibody.following import follow
+from mechfmu.multibody.tree import BodyTree
 
 mujoco = needs.module("mujoco")
 

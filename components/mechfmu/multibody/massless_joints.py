@@ -13,7 +13,7 @@ from .rotations import about
 if TYPE_CHECKING:
     from .tree import BodyTree, Joint
 
-Followers = Mapping[int, tuple[int, float, float]]  # as tree.follow
+Followers = Mapping[int, tuple[int, float, float]]  # as following.follow
 
 
 def massless_joints(tree: BodyTree, followers: Followers) -> list[list[int]]:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -30,10 +29,12 @@ import numpy as np
 from .attachments import IDENTITY, ContactSphere, FramePoint, attachment_fault
 from .coupled_bodies import Member, coupling_cost
 from .elementary_motions import KINDS
+from .following import follow
 from .frames import BASE, Frame, MotionKind
 from .massless_joints import massless_joints
 from .mobility import inertia_matrix, singular_frame
 from .rigid_groups import impossible_inertias
+from .tree_error import TreeError as TreeError  # others take it from here
 
 MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
     "fixed": (("fixed", 2),),
@@ -49,17 +50,11 @@ MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, ax
     "free": (("slide", 0), ("slide", 1), ("slide", 2), ("ball", 2)),
 }
 
-FOLLOWING = ("revolute", "prismatic")  # kinds of joints that can follow another, or lead one
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
 MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
 ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
-
-
-class TreeError(ValueError):
-    """An impossible tree; the message names the element."""
 
 
 @dataclass(frozen=True)
@@ -283,40 +278,6 @@ class BodyTree:
                 v += frames[-1].rates
             at[joint.child], turn[joint.child] = parent, W
         return frames, [at[b.name] for b in self.bodies], [turn[b.name] for b in self.bodies]
-
-
-def follow(joints: Sequence[Joint]) -> dict[int, tuple[int, float, float]]:
-    """Return for each joint that follows another: the joint at the end of the chain, multiplier and offset.
-
-    Following one that follows: q = m1 (m2 q_leader + o2) + o1. TreeError for a joint that cannot be followed.
-    """
-    index = {joint.name: j for j, joint in enumerate(joints)}
-    found: dict[int, tuple[int, float, float]] = {}
-    for first, one in enumerate(joints):
-        what, chain, k = f"joint {one.name}: mimic", dict[int, None](), first
-        while (joint := joints[k]).mimic and k not in found:
-            if joint.kind not in FOLLOWING:
-                allowed = f"allowed: {', '.join(FOLLOWING)}"
-                raise TreeError(f"{what}: a {joint.kind} joint cannot follow another ({allowed})")
-            if joint.mimic not in index:
-                raise TreeError(f"{what}: joint {joint.mimic} does not exist")
-            chain[k] = None
-            k = index[joint.mimic]
-            if k in chain:
-                circle = " -> ".join(joints[i].name for i in (*list(chain)[:8], k))
-                raise TreeError(f"{what}: the joints follow each other in a circle: {circle}")
-        leader, multiplier, offset = found.get(k, (k, 1.0, 0.0))
-        if chain and joints[leader].kind not in FOLLOWING:
-            allowed = f"only {' and '.join(FOLLOWING)} joints lead"
-            raise TreeError(
-                f"{what}: joint {joints[leader].name} is {joints[leader].kind}, and cannot lead it ({allowed})"
-            )
-        for i in reversed(chain):
-            multiplier, offset = joints[i].multiplier * multiplier, joints[i].multiplier * offset + joints[i].offset
-            found[i] = leader, multiplier, offset
-            if not np.isfinite(multiplier) or not np.isfinite(offset):
-                raise TreeError(f"joint {joints[i].name}: mimic: its multiplier or offset is not finite")
-    return dict(sorted(found.items()))
 
 
 def _aligned(axis: np.ndarray) -> tuple[np.ndarray, int]:

@@ -310,6 +310,7 @@ REASONS = (
     "does not exist",
     "triangle inequality",
     "not positive",
+    "--inertia warn holds it still",
     "every joint is fixed",
     "nothing can move",
     "no link",

@@ -41,7 +41,8 @@ PIECES = (
     b"&lt;", b"&x;", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xfe\xff", b'"', b"'", b"xmlns:", b'encoding="utf-16"',
     b"<mimic joint='rail'/>", b"<link name='x'/>", b"[", b"]", b"[[body]]\n", b"[[joint]]\n", b"{", b"}", b"=", b".",
     b",", b"#", b'"""', b"'''", b"\\", b"\n", b"\r", b"\\u0000", b"name = 'x'\n", b"0xffffffffffffffffffffffff",
-    b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e",
+    b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e", b"<mimic joint='screw' multiplier='1e29'/>",
+    b"<transmission><joint name='rail'/><rotorInertia>1e29</rotorInertia></transmission>", b"armature = 1e29\n",
 )  # fmt: skip
 LINES = (
     "",
@@ -51,6 +52,9 @@ LINES = (
     "[joint.rotation]",
     "rotation = { rpy = [0, 0, 1] }",
     "child_position = [1, 2, 3]",
+    'mimic = "wrist"',
+    "multiplier = -2",
+    "armature = 0.1",
 )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ...multibody.tree import BodyTree
 
 Array = Any
-Followers = Mapping[int, tuple[int, float, float]]  # joint -> leader, multiplier, offset; as multibody.tree.follow
+Followers = Mapping[int, tuple[int, float, float]]  # joint -> leader, multiplier, offset; as multibody.following.follow
 
 
 def expanded(tree: BodyTree, followers: Followers, q: Array, v: Array) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from warnings import warn
 
 from ...model.mechanism import Option, UserError
@@ -84,6 +85,12 @@ class Tree(TreeMechanism):
         made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made
+
+    @property
+    def shown_options(self) -> Mapping[str, Any]:
+        """The model, and what differs from the default."""
+        usual = {o.name: o.default for o in self.option_list if o.name != "model"}
+        return {name: value for name, value in self.options.items() if name not in usual or value != usual[name]}
 
     @cached_property
     def tree(self) -> BodyTree:

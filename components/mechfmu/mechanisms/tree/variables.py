@@ -14,8 +14,9 @@ import numpy as np
 
 from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
+from ...multibody.following import follow
 from ...multibody.frames import Frame
-from ...multibody.tree import MOTIONS, BodyTree, Joint, follow
+from ...multibody.tree import MOTIONS, BodyTree, Joint
 from .contacts import GROUND_ROWS, contact_rows
 from .sensors import frame_rows
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.attachments import ContactSphere, FramePoint
+from ....multibody.following import follow
 from ....multibody.massless_joints import held
 from ....multibody.rigid_groups import impossible_inertias, repaired
-from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError, follow
+from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
 Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one

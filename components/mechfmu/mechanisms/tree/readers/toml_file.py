@@ -23,8 +23,9 @@ else:
 
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import ContactSphere, FramePoint
+from ....multibody.following import FOLLOWING
 from ....multibody.rotations import from_quaternion
-from ....multibody.tree import FOLLOWING, MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
+from ....multibody.tree import MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
