@@ -171,8 +171,15 @@ FAULTS = {  # old text, new text, message
     "loop of frames": (
         'attached_to="trunk"><pose degrees="true"',
         'attached_to="trunk"><pose relative_to="arm"',
-        r"relative to itself",
+        r":8: model arm: is relative to itself: arm::__model__ -> socket -> arm::__model__",
     ),
+    "loop of attachments": ('attached_to="trunk"', 'attached_to="socket"', r":7: frame socket: is relative to itself"),
+    "outside": (
+        "<pose>1 0 0 0 0 0</pose>",
+        '<pose relative_to="ground"/>',
+        r":4: model robot: its pose is relative to",
+    ),
+    "joint of the world": ("</world>", '<joint name="j"/></world>', r":\d+: joint j: a joint of the world"),
     "child": ("<child>arm::upper", "<child>arm::uper", r":20: joint shoulder: there is no frame arm::uper"),
     "gearbox": ('type="universal"', 'type="gearbox"', r":\d+: joint arm::wrist: unknown or unsupported type gearbox"),
     "nan": ("<mass>2</mass>", "<mass>nan</mass>", r":6: link trunk: mass: nan is not a number"),

@@ -111,6 +111,9 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
         for word in ("include", "plugin", "actor"):
             for element in all_of(place, word):
                 unsupported.add(word, f"<{word}> {printable(element.get('name', ''))}".rstrip(), element.sourceline)
+        for element in all_of(place, "joint"):
+            name = printable(element.get("name", ""))
+            raise Fault(f"joint {name}: a joint of the world, outside of models, is not supported", element.sourceline)
         gravity = one(place, "gravity", "world")
         if gravity is not None and (gravity.text or "").split() not in (["0", "0", "-9.81"], ["0.0", "0.0", "-9.81"]):
             note = "which the FMU has along -z only, as its parameter gravity with the start value 9.81"
@@ -145,6 +148,10 @@ class ModelReader:
         outer = prefix.removesuffix("::").rpartition("::")[0]
         outer = f"{outer}::" if outer else ""
         pose, relative = read_pose(model, what)
+        if depth == 0 and relative not in ("", WORLD):
+            raise Fault(
+                f"{what}: its pose is relative to {printable(relative)}, outside of the model", model.sourceline
+            )
         parent = WORLD if depth == 0 else outer + (relative or MODEL)
         self.frames.add(prefix + MODEL, PlacedFrame(parent, pose, model.sourceline, self._anchor(model, prefix)), what)
         for kind in ("link", "joint", "frame"):
