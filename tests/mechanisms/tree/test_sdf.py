@@ -17,7 +17,8 @@ from helpers.tolerances import SAME_ROBOT
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.mechanisms.tree.readers.common import from_rpy
 from mechfmu.mechanisms.tree.readers.read import read_tree
-from mechfmu.mechanisms.tree.readers.sdf import read_sdf
+from mechfmu.mechanisms.tree.readers.sdf import ModelReader, read_sdf
+from mechfmu.mechanisms.tree.readers.unsupported import Unsupported
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
 from mechfmu.multibody.tree import BodyTree
@@ -144,6 +145,33 @@ def test_frames_nested_models_and_two_axes() -> None:
     assert (first.position, first.lower, first.upper, first.effort) == ((0.0, 0.0, 1.0), -1.0, None, None)
     assert (second.axis, second.damping, second.stiffness, second.rest) == ((0.0, 1.0, 0.0), 0.5, 3.0, 0.1)
     assert (tree.bodies[0].mass, tree.bodies[2].mass, tree.bodies[0].inertia[:3]) == (2.0, 0.0, (1.0, 1.0, 1.0))
+
+
+RESOLVED = {  # where libsdformat's own test of these frames says that they stand in the model: point, pitch in degrees
+    "P": ((1, 0, 0), 0),
+    "F1": ((1, 0, 1), 0),
+    "C": ((2, 0, 0), 90),
+    "F2": ((4, 0, 0), 90),
+    "J": ((2, 3, 0), 0),
+    "F3": ((2, 3, 3), 90),
+    "F4": ((6, 3, 3), 0),
+}
+
+
+def test_frames_stand_where_libsdformat_puts_them() -> None:
+    text = """<model name="m"><link name="P"><pose>1 0 0 0 0 0</pose></link>
+        <link name="C"><pose degrees="true">2 0 0 0 90 0</pose></link>
+        <joint name="J" type="fixed"><pose degrees="true">0 3 0 0 -90 0</pose><parent>P</parent><child>C</child></joint>
+        <frame name="F1"><pose relative_to="P">0 0 1 0 0 0</pose></frame>
+        <frame name="F2"><pose relative_to="C">0 0 2 0 0 0</pose></frame>
+        <frame name="F3"><pose relative_to="J" degrees="true">0 0 3 0 90 0</pose></frame>
+        <frame name="F4"><pose relative_to="F3" degrees="true">0 0 4 0 -90 0</pose></frame></model>"""
+    reader = ModelReader(Unsupported(frozenset()))
+    reader.collect(etree.fromstring(text), "", 0)
+    for name, (point, pitch) in RESOLVED.items():
+        R, r = reader.frames.between("__model__", name, name, 0)
+        assert r == pytest.approx(point, abs=1e-12)
+        assert pytest.approx(from_rpy((0.0, np.radians(pitch), 0.0)), abs=1e-12) == R
 
 
 def test_a_root_link_is_held_on_request() -> None:
