@@ -147,6 +147,14 @@ def test_springs_dampers_limits_and_motors() -> None:
     assert joints["roll"].effort is None
 
 
+def test_of_a_servo_the_range_of_its_force_stays() -> None:
+    servo = '<position joint="roll" kp="3" gear="2" ctrlrange="-1 1" forcerange="-7 7"/>'
+    text = CHAIN.replace('<motor joint="roll"/>', servo)
+    with pytest.raises(UserError, match="actuator is not a motor"):
+        joints_of(text)
+    assert joints_of(text, "actuator")["roll"].effort == 14.0
+
+
 def test_a_linear_coupling_of_joints() -> None:
     coupling = '<equality><joint joint1="roll" joint2="yaw" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
     joint = joints_of(CHAIN.replace("</mujoco>", coupling), "actuator")["roll"]

@@ -17,7 +17,8 @@ from helpers.tolerances import SAME_ROBOT
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.mechanisms.tree.readers.common import from_rpy
 from mechfmu.mechanisms.tree.readers.read import read_tree
-from mechfmu.mechanisms.tree.readers.sdf import read_sdf
+from mechfmu.mechanisms.tree.readers.sdf import ModelReader, read_sdf
+from mechfmu.mechanisms.tree.readers.unsupported import Unsupported
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
 from mechfmu.multibody.tree import BodyTree
@@ -146,6 +147,33 @@ def test_frames_nested_models_and_two_axes() -> None:
     assert (tree.bodies[0].mass, tree.bodies[2].mass, tree.bodies[0].inertia[:3]) == (2.0, 0.0, (1.0, 1.0, 1.0))
 
 
+RESOLVED = {  # where libsdformat's own test of these frames says that they stand in the model: point, pitch in degrees
+    "P": ((1, 0, 0), 0),
+    "F1": ((1, 0, 1), 0),
+    "C": ((2, 0, 0), 90),
+    "F2": ((4, 0, 0), 90),
+    "J": ((2, 3, 0), 0),
+    "F3": ((2, 3, 3), 90),
+    "F4": ((6, 3, 3), 0),
+}
+
+
+def test_frames_stand_where_libsdformat_puts_them() -> None:
+    text = """<model name="m"><link name="P"><pose>1 0 0 0 0 0</pose></link>
+        <link name="C"><pose degrees="true">2 0 0 0 90 0</pose></link>
+        <joint name="J" type="fixed"><pose degrees="true">0 3 0 0 -90 0</pose><parent>P</parent><child>C</child></joint>
+        <frame name="F1"><pose relative_to="P">0 0 1 0 0 0</pose></frame>
+        <frame name="F2"><pose relative_to="C">0 0 2 0 0 0</pose></frame>
+        <frame name="F3"><pose relative_to="J" degrees="true">0 0 3 0 90 0</pose></frame>
+        <frame name="F4"><pose relative_to="F3" degrees="true">0 0 4 0 -90 0</pose></frame></model>"""
+    reader = ModelReader(Unsupported(frozenset()))
+    reader.collect(etree.fromstring(text), "", 0)
+    for name, (point, pitch) in RESOLVED.items():
+        R, r = reader.frames.between("__model__", name, name, 0)
+        assert r == pytest.approx(point, abs=1e-12)
+        assert pytest.approx(from_rpy((0.0, np.radians(pitch), 0.0)), abs=1e-12) == R
+
+
 def test_a_root_link_is_held_on_request() -> None:
     held = read_sdf(MODEL, "fixed")
     assert held.joints[0].name == "shoulder"
@@ -171,8 +199,15 @@ FAULTS = {  # old text, new text, message
     "loop of frames": (
         'attached_to="trunk"><pose degrees="true"',
         'attached_to="trunk"><pose relative_to="arm"',
-        r"relative to itself",
+        r":8: model arm: is relative to itself: arm::__model__ -> socket -> arm::__model__",
     ),
+    "loop of attachments": ('attached_to="trunk"', 'attached_to="socket"', r":7: frame socket: is relative to itself"),
+    "outside": (
+        "<pose>1 0 0 0 0 0</pose>",
+        '<pose relative_to="ground"/>',
+        r":4: model robot: its pose is relative to",
+    ),
+    "joint of the world": ("</world>", '<joint name="j"/></world>', r":\d+: joint j: a joint of the world"),
     "child": ("<child>arm::upper", "<child>arm::uper", r":20: joint shoulder: there is no frame arm::uper"),
     "gearbox": ('type="universal"', 'type="gearbox"', r":\d+: joint arm::wrist: unknown or unsupported type gearbox"),
     "nan": ("<mass>2</mass>", "<mass>nan</mass>", r":6: link trunk: mass: nan is not a number"),

@@ -7,7 +7,8 @@ limits are those of ctrl and of the actuator's force, in terms of the joint
 
 which must be the same in both directions: a joint of a tree has one `effort`. Motors of one joint add up; the joint's
 own actuatorfrcrange limits their sum. Rotor inertia and damping of a motor, seen from the joint, are gear^2 times those
-of the file.
+of the file. Of a servo whose law is left out (--ignore actuator) the range of its force, rotor inertia and damping
+stay.
 
 `equality/joint` with a linear polynomial says, with qpos0 the coordinates of the pose in the file,
 
@@ -28,6 +29,7 @@ from .unsupported import Unsupported
 
 JOINT, JOINT_IN_PARENT = 0, 1  # MuJoCo's numbers of transmissions
 EQUALITY_OF_JOINTS = 2
+HINGE_OR_SLIDE = 2  # types of joints from this number on
 Range = tuple[float, float]
 EVERYTHING: Range = (-np.inf, np.inf)
 
@@ -42,12 +44,13 @@ def with_motors(elements: Elements, joints: dict[int, Joint], unsupported: Unsup
         if reason:
             what = f"actuator {printable(elements.name_of('actuator', a))}".rstrip()
             unsupported.add("actuator", f"{what} {reason}", elements.line_of("actuators", a))
-            continue
+            if m.actuator_trntype[a] not in (JOINT, JOINT_IN_PARENT) or m.jnt_type[i] < HINGE_OR_SLIDE:
+                continue
         gear = float(m.actuator_gear[a][0])
         armature, damping = (gear**2 * float(_of(m, f"actuator_{word}", a)) for word in ("armature", "damping"))
         found[i] = replace(found[i], armature=found[i].armature + armature, damping=found[i].damping + damping)
         low, high = ranges.get(i, (0.0, 0.0))
-        own = _range(m, a)
+        own = _range(m, a, is_motor=not reason)
         ranges[i] = (low + own[0], high + own[1])
     for i, joint in joints.items():
         if i < 0 or joint.rates != 1:
@@ -70,7 +73,7 @@ def _not_a_motor(m: Any, a: int, joint: int) -> str:
     """Why an actuator is not a motor on a hinge or slide; empty: it is one."""
     if m.actuator_trntype[a] not in (JOINT, JOINT_IN_PARENT):
         return "does not act on a joint"
-    if m.jnt_type[joint] < 2:
+    if m.jnt_type[joint] < HINGE_OR_SLIDE:
         return "acts on a ball or free joint"
     if m.actuator_gaintype[a] or m.actuator_biastype[a] or m.actuator_dyntype[a]:
         return "is not a motor (gain, bias or dynamics)"
@@ -79,11 +82,11 @@ def _not_a_motor(m: Any, a: int, joint: int) -> str:
     return ""
 
 
-def _range(m: Any, a: int) -> Range:
-    """(1)."""
+def _range(m: Any, a: int, is_motor: bool) -> Range:
+    """(1); the ctrl of a servo is not a force, and does not count."""
     low, high = EVERYTHING
     gear, gain = float(m.actuator_gear[a][0]), float(m.actuator_gainprm[a][0])
-    if m.actuator_ctrllimited[a]:
+    if m.actuator_ctrllimited[a] and is_motor:
         low, high = sorted(gain * float(limit) for limit in m.actuator_ctrlrange[a])
     if m.actuator_forcelimited[a]:
         low, high = max(low, float(m.actuator_forcerange[a][0])), min(high, float(m.actuator_forcerange[a][1]))

@@ -40,6 +40,7 @@ from .common import (
     flat,
     legal_name,
     no_report,
+    numbers,
     printable,
 )
 from .sdf_elements import AXES, KINDS, axis_of, inertial_body, shapes_of
@@ -49,6 +50,7 @@ from .xml_tree import Element, all_of, attribute, one, parsed, tag
 
 MAX_BYTES = 10_000_000
 MAX_NESTED = 20  # models within models
+GRAVITY = 9.81  # the start value of the FMU's parameter
 FIRST_VERSION = (1, 7)  # earlier ones have other rules for frames
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
@@ -123,10 +125,10 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
         for word in ("include", "plugin", "actor"):
             for element in all_of(place, word):
                 unsupported.add(word, f"<{word}> {printable(element.get('name', ''))}".rstrip(), element.sourceline)
-        gravity = one(place, "gravity", "world")
-        if gravity is not None and (gravity.text or "").split() not in (["0", "0", "-9.81"], ["0.0", "0.0", "-9.81"]):
-            note = "which the FMU has along -z only, as its parameter gravity with the start value 9.81"
-            unsupported.add("gravity", f"gravity {printable(gravity.text or '')}, {note}", gravity.sourceline)
+        for element in all_of(place, "joint"):
+            name = printable(element.get("name", ""))
+            raise Fault(f"joint {name}: a joint of the world, outside of models, is not supported", element.sourceline)
+        _note_gravity(place, unsupported)
     if not models:
         unsupported.check()
     if not moving:
@@ -137,6 +139,16 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
             f"model {name}: there is a second one that is not static; a tree is one model", moving[1].sourceline
         )
     return moving[0]
+
+
+def _note_gravity(world: Element, unsupported: Unsupported) -> None:
+    gravity = one(world, "gravity", "world")
+    if gravity is None:
+        return
+    given = numbers(gravity.text or "", 3, "world: gravity", gravity.sourceline)
+    if not np.allclose(given, (0.0, 0.0, -GRAVITY), rtol=0, atol=1e-12):
+        note = f"which the FMU has along -z only, as its parameter gravity with the start value {GRAVITY}"
+        unsupported.add("gravity", f"gravity {' '.join(f'{g:g}' for g in given)} m/s2, {note}", gravity.sourceline)
 
 
 class ModelReader:
@@ -157,6 +169,10 @@ class ModelReader:
         outer = prefix.removesuffix("::").rpartition("::")[0]
         outer = f"{outer}::" if outer else ""
         pose, relative = read_pose(model, what)
+        if depth == 0 and relative not in ("", WORLD):
+            raise Fault(
+                f"{what}: its pose is relative to {printable(relative)}, outside of the model", model.sourceline
+            )
         parent = WORLD if depth == 0 else outer + (relative or MODEL)
         self.frames.add(prefix + MODEL, PlacedFrame(parent, pose, model.sourceline, self._anchor(model, prefix)), what)
         for kind in ("link", "joint", "frame"):

@@ -59,12 +59,24 @@ class Frames:
         )
 
     def check(self) -> None:
-        """Every frame stands in one that exists, and is fixed to one that exists."""
-        for name, frame in self.by_name.items():
-            what = self.whats[name]
-            self.known(frame.parent, what, frame.line)
-            if frame.attached_to:
-                self.known(frame.attached_to, what, frame.line)
+        """Every frame stands in one that exists and is fixed to one that exists, and none to itself in the end."""
+        for word in ("parent", "attached_to"):
+            sound = {WORLD}
+            for name in self.by_name:
+                path: dict[str, None] = {}
+                while name not in sound and name not in path:
+                    path[name] = None
+                    frame, what = self.by_name[name], self.whats[name]
+                    above = getattr(frame, word)
+                    if not above:
+                        break
+                    name = self.known(above, what, frame.line)
+                else:
+                    if name in path:
+                        loop = " -> ".join(printable(n) for n in [*list(path)[list(path).index(name) :][:5], name])
+                        relation = "relative" if word == "parent" else "attached"
+                        raise Fault(f"{self.whats[name]}: is {relation} to itself: {loop}", self.by_name[name].line)
+                sound |= path.keys()
 
     def link_of(self, name: str, what: str, line: int) -> str:
         """The link to which a frame is fixed, or the world."""
