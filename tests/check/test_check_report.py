@@ -97,7 +97,7 @@ def test_the_terminal_shows_the_deviation_of_signals() -> None:
 def test_the_terminal_lists_findings_and_rules(lost: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", str(lost), "--only", "S,D6,D12"])
     text = capsys.readouterr().out
-    assert re.search(r'error D6.*  variable "v" \(line \d+\): .*not restored.*; expected the same value', text)
+    assert re.search(r'error D6.*  variable "v" \(line \d+\): .*not the saved one.*; expected the same value', text)
     assert re.search(r"passed +S1 S2", text) and re.search(r"failed +D6", text)
     assert "not run    D12: the FMU carries no reference result" in text
 

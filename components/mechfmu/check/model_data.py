@@ -124,9 +124,10 @@ def _variable(d: Description, v: ScalarVariable) -> ModelVariable | None:
     if low is not None and high is not None and low > high:
         low = high = None  # reported by S7
     set_once = v.own.get("canHandleMultipleSetPerTimeInstant", "").strip() in ("false", "0")
+    reinit = v.attributes.get("reinit", "").strip() in ("true", "1")
     return ModelVariable(
         v.index, v.name, v.reference, kind, v.causality, v.variability, v.initial,
-        start, low, high, nominal, _items(d, v), set_once, v.line,
+        start, low, high, nominal, _items(d, v), set_once, reinit, v.line,
     )  # fmt: skip
 
 

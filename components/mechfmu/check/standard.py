@@ -362,6 +362,7 @@ SENTENCES: dict[str, Sentence] = {
     "reinit-exchange": Sentence(
         "2.2.7", "reinit [...] Only for ModelExchange (if only CoSimulation FMU, this attribute must not be present."
     ),
+    "reinit-false": Sentence("2.2.7", "If false, state will not be reinitialized at an event by the FMU."),
     "reinit-state": Sentence("2.2.7", "Can only be present for a continuous-time state."),
     "alias-set": Sentence(
         "2.2.7",

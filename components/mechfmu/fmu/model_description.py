@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from .. import RELEASED, __version__
+from ..codegen.c_model import projects
 from ..model import Mechanism
 from ..model.units import unit as unit_of
 from ..model.variables import Role, Row, Table
@@ -63,7 +64,7 @@ def model_description(
         SubElement(log, "Category", dict(name=name, description=text))
     experiment = dict(startTime="0", stopTime=f"{mechanism.stop_time:g}", tolerance=f"{tolerance:g}")
     SubElement(root, "DefaultExperiment", dict(**experiment, stepSize=f"{mechanism.step_size:g}"))
-    reinit = "ModelExchange" in interfaces and bool(mechanism.event_names)
+    reinit = "ModelExchange" in interfaces and (bool(mechanism.event_names) or projects(mechanism))
     _variables(SubElement(root, "ModelVariables"), mechanism, starts, reinit)
     _structure(SubElement(root, "ModelStructure"), mechanism.table, dependencies)
     digest = hashlib.sha256(ElementTree.tostring(root) + content.encode()).digest()

@@ -58,7 +58,8 @@
     X(terminated_real_refused) X(terminated_string_refused) X(terminated_true) X(terminated_zero)                  \
     X(thread_steps) X(tunable_integer_early) X(use_callbacks) X(values_always) X(values_at_samples)                \
     X(values_jump) X(values_never) X(variable_refused) X(version) X(visible_refused) X(volume_stale) X(warns)      \
-    X(zombies) X(memory_events)
+    X(zombies) X(memory_events) X(integer_float) X(set_once) X(reset_loses_memory) X(flush_late) X(mask_late)      \
+    X(text_latin) X(second_differs) X(child_holds)
 /* clang-format on */
 
 enum {

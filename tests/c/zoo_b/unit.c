@@ -343,6 +343,7 @@ EXPORT fmi2Status fmi2Reset(fmi2Component c) {
     Core fresh = {0};
     Tank old;
     if (!allowed(u, ANY, "fmi2Reset")) return fmi2Error;
+    if (BUG(reset_loses_memory)) memset(malloc(4000), 1, 4000);
     if (BUG(reset_init_refused) && u->core.mode == INITIALIZING) return fail(u, "not during initialization");
     if (BUG(reset_terminated_refused) && u->core.mode == TERMINATED) return fail(u, "already terminated");
     if (BUG(reset_keeps_slopes)) memcpy(fresh.du, u->core.du, sizeof fresh.du);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,6 +113,11 @@ void life_on_instantiate(Unit *u) {
     if (BUG(leak_fd_instance)) (void)!open("/dev/null", O_RDONLY);
     if (BUG(leak_thread_instance)) start_sleeper();
     if (BUG(leak_child_instance) && count++ < 200) leave_child(0.0);
+    if (BUG(child_holds) && count++ < 20 && fork() == 0) { /* with all its descriptors */
+        pause_for(300.0);
+        _exit(0);
+    }
+    if (BUG(second_differs) && ++count == 2 && u->model == &TANK) ((Tank *)u->data)->r.h1 += 0.01;
     if (BUG(file_lock)) write_file("tankpair.lock");
 }
 
@@ -144,6 +150,8 @@ void life_on_step(Unit *u) {
     if (BUG(chdir_late) && late) (void)!chdir("/");
     if (BUG(rounding_late) && late) fesetround(FE_UPWARD);
     if (BUG(signal_taken) && late) signal(SIGINT, SIG_IGN);
+    if (BUG(flush_late) && late) __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+    if (BUG(mask_late) && late) umask(0777);
     if (BUG(prints) && fputs("tank step\n", stdout) >= 0) fflush(stdout);
 }
 

@@ -148,6 +148,9 @@ EXPORT fmi2Status fmi2GetString(fmi2Component c, const unsigned vr[], size_t n, 
             value[i] = buffer;
         }
         if (BUG(string_null) && !*value[i]) value[i] = NULL;
+        if (BUG(text_latin) && *unit_time(u) > LATE)
+            value[i] = "20 \xb0"
+                       "C";
     }
     return pleased(u);
 }
@@ -171,6 +174,7 @@ EXPORT fmi2Status fmi2SetReal(fmi2Component c, const unsigned vr[], size_t n, co
             say(u, fmi2Discard, "logStatusDiscard", "the valve opens from 0 to 1 only");
             return fmi2Discard;
         }
+        if (BUG(set_once) && v->vr == 109 && u->core.mode == INSTANTIATED && u->core.steps++) continue;
         *real_at(u, v->at) = BUG(real_float) ? (double)(float)value[i] : value[i];
         if (BUG(set_first_real) && i == 0 && n > 1) break;
         if (BUG(set_together) && n > 2 && i == n - 1) *real_at(u, find(u, REAL, vr[0])->at) = value[i];
@@ -191,6 +195,7 @@ EXPORT fmi2Status fmi2SetInteger(fmi2Component c, const unsigned vr[], size_t n,
             wanted = 1;
         }
         if (BUG(integer_short)) wanted = (short)wanted;
+        if (BUG(integer_float)) wanted = (int)(float)wanted;
         if (BUG(integer_byte_tunable) && v->role & TUNABLE) wanted = (signed char)wanted;
         if (BUG(enum_tunable_ignored) && v->role & CHOICE && u->core.mode & (EVENT | STEPPED)) continue;
         if (BUG(tunable_integer_early) && v->vr == 201 && u->core.mode & (EVENT | STEPPED)) continue;

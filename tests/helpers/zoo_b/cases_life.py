@@ -89,6 +89,16 @@ HALFWAY = [
         "SIGINT is ignored from then on (2.1, same sentence).",
         "error",
     ),
+    case("D13", "settings of the process", "flush_late", "Very small numbers become 0 (2.1, same sentence).", "error"),
+    case("D13", "settings of the process", "mask_late", "The umask stays changed (2.1, same sentence).", "error"),
+    case(
+        "D13",
+        "strings",
+        "text_latin",
+        '2.1.2 "UTF8 encoded": strings are in Latin-1 from then on.',
+        "error",
+        also=("D4", "D14"),
+    ),
     case("D13", "settings of the process", "prints", "Every step prints to the standard output of the host."),
 ]
 
@@ -105,6 +115,8 @@ LEAKS = [
     ),
     case("D16", "threads", "leak_thread_instance", "2.1.5 fmi2FreeInstance: a thread stays.", "error"),
     case("D16", "leaks", "leak_child_instance", "2.1.5 fmi2FreeInstance: a dead child process stays.", "error"),
+    case("D13", "leaks", "child_holds", "Each instance leaves a process that keeps its files.", "error", also=("D16",)),
+    case("D16", "leaks", "reset_loses_memory", "Each fmi2Reset loses 4 kB."),
     case("D16", "leaks", "leak_states", '2.1.8 fmi2FreeFMUstate "frees all memory": the copy stays.', "error"),
     case(
         "D16",

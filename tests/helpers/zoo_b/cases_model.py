@@ -293,6 +293,14 @@ EVENTS = [
     ),
     case(
         "D14",
+        "reinit",
+        "reinit_missing",
+        '2.2.7 "If false, state will not be reinitialized at an event": an event changes a state without reinit.',
+        defect="",
+        xml=((' reinit="true"', ""),),
+    ),
+    case(
+        "D14",
         "valuesOfContinuousStatesChanged",
         "values_always",
         '3.2.2 "If no element ... has changed its value, '

@@ -255,6 +255,8 @@ VALUES = [
         also=("D9", "D10"),
     ),
     case("D4", P, "integer_short", "Integer values are stored in 16 bits: 2.1.2 fmi2Integer is int."),
+    case("D4", P, "integer_float", "Integer values are stored as float: 2.1.2 fmi2Integer is int."),
+    case("D4", P, "set_once", "A second fmi2SetReal of a parameter before initialization is ignored (2.2.7)."),
     case("D4", P, "integer_byte_tunable", "A tunable Integer parameter is stored in 8 bits."),
     case(
         "D4",
@@ -488,6 +490,9 @@ SAVED = [
 P = "reset"
 Q = '2.1.6 "The FMU goes into the same state as if fmi2Instantiate would have been called"'
 RESET = [
+    case(
+        "D7", P, "second_differs", "The second instance of a process starts with another state (2.1.5).", also=("D8",)
+    ),
     case("D7", P, "reset_keeps_real", f"A Real parameter survives fmi2Reset: {Q}."),
     case("D7", P, "reset_keeps_string", f"A String parameter survives fmi2Reset: {Q}."),
     case("D7", P, "reset_keeps_enum", f"A tunable enumeration survives fmi2Reset: {Q}."),

@@ -99,8 +99,9 @@ class EventObserver(Observer):
             return
         x, nominals = self.instance.states(), self.instance.nominals()
         if self._x is not None:
-            changed = not all(map(same, x, self._x))
-            self._compare_flags(info, changed, nominals != self._nominals)
+            changed = [i for i, (a, b) in enumerate(zip(x, self._x, strict=True)) if not same(a, b)]
+            self._compare_flags(info, bool(changed), nominals != self._nominals)
+            self._compare_reinit(changed)
         for i, nominal in enumerate(nominals):
             if not nominal > 0:
                 where = "fmi2GetNominalsOfContinuousStates"
@@ -124,6 +125,14 @@ class EventObserver(Observer):
         if nominals and not info.nominalsOfContinuousStatesChanged:
             problem = f"a nominal value has changed {now}, but nominalsOfContinuousStatesChanged is false"
             self.note(Finding(where, problem, "true", sentence="nominals-changed"))
+
+    def _compare_reinit(self, changed: Sequence[int]) -> None:
+        """States that an event has changed against what is declared."""
+        for i in changed if len(self.s.model.states) == len(self._x or ()) else ():
+            v = self.s.model.by_index.get(self.s.model.states[i])
+            if v is not None and not v.reinit:
+                problem = f"an event has changed it at t = {self.instance.t:g}, but it has no reinit"
+                self.note(v.finding(problem, 'reinit="true"', "reinit-false", cause="reinit"))
 
     def _messages(self, info: EventInfo) -> None:
         """Who ends the simulation says why: by a warning, or by a message that did not come with other events."""

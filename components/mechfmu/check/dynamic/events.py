@@ -121,16 +121,11 @@ class EventParts:
         yield from observer.findings
 
     def flags(self) -> Iterator[Finding]:
-        """What fmi2NewDiscreteStates and fmi2CompletedIntegratorStep say, in the default experiment."""
+        """What fmi2NewDiscreteStates says, in the default experiment."""
         observer = EventObserver(self.s)
         try:
             self._run(self._started(observer), observer).run(self.times, observer.at)
             self.plain = observer.rows
-        except SimulationTerminated as end:
-            if str(end) and not self.s.log:
-                problem = f"it asks to end the simulation at t = {observer.instance.t:g} without a message"
-                yield Finding(str(end), problem, "a message with the reason")
-            raise
         finally:
             yield from observer.findings
 

@@ -45,6 +45,7 @@ class Watch:
     settings: Settings
     signals: Sequence[ModelVariable]
     everything: Sequence[ModelVariable]
+    texts: Sequence[ModelVariable]
     findings: list[Finding] = field(default_factory=list)
     reported: set[int] = field(default_factory=set)
     memory: list[tuple[int, int]] = field(default_factory=list)  # step, bytes
@@ -56,6 +57,7 @@ class Watch:
         variables = self.everything if self.reads % every == 0 else self.signals
         if self.reads % every == 0:
             self.compare_settings(instance)
+            self.read_texts(instance)
         self.reads += 1
         for v, value in zip(variables, instance.numbers(variables), strict=True):
             if math.isfinite(value) and v.inside(value) and (not v.items or value in v.items):
@@ -73,6 +75,13 @@ class Watch:
                 limits = f"[{v.min}, {v.max}]"
                 problem = f"it is {value:.6g} at t = {instance.t:.6g}, outside its limits {limits}"
                 self.findings.append(v.finding(problem, "a value within min and max", cause="limits"))
+
+    def read_texts(self, instance: FmuInstance) -> None:
+        for v, text in zip(self.texts, instance.get(self.texts), strict=True):
+            if "\ufffd" in str(text) and v.index not in self.reported:  # stands for bytes that cannot be decoded
+                self.reported.add(v.index)
+                problem = f"it is {text!r} at t = {instance.t:.6g}, with bytes that are not UTF-8"
+                self.findings.append(v.finding(problem, "a text in UTF-8", sentence="string-type", cause="UTF-8"))
 
     def compare_settings(self, instance: FmuInstance) -> None:
         for what in self.settings.changes(Settings.take()):
@@ -141,8 +150,9 @@ def _settled(s: Session, before: Inventory) -> Inventory:
 
 def _watch(s: Session, settings: Settings) -> Watch:
     readable = [v for v in s.model.everything if v.type != "String"]
+    texts = [v for v in s.model.everything if v.type == "String"]
     listed = {d.index for d in (*s.model.outputs, *s.model.derivatives)} | set(s.model.states)
-    return Watch(s, settings, [v for v in readable if v.index in listed], readable)
+    return Watch(s, settings, [v for v in readable if v.index in listed], readable, texts)
 
 
 def _experiment(s: Session, watch: Watch) -> Iterator[Finding]:

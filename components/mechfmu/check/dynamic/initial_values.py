@@ -66,9 +66,14 @@ class InitialValues:
         exact = [v for v in self.s.model.variables if v.initial == "exact" and v.variability != "constant"]
         return accepted_parameters(self.s, exact)
 
-    def initialized(self, values: Values, state: str = INSTANTIATED, one_by_one: bool = False) -> Initialized:
-        """Initialize a new instance; the values are set in this state, in initialization mode after reading."""
+    def initialized(
+        self, values: Values, state: str = INSTANTIATED, one_by_one: bool = False, again: bool = False
+    ) -> Initialized:
+        """Initialize a new instance; the values are set in this state, in initialization mode after reading. `again`:
+        after the start values were set."""
         instance = self.s.new_instance().go_to(state)
+        if again:
+            assign(instance, {v: v.start for v in values if v.start is not None}, overwrite=True)
         if state == INITIALIZATION:
             self.initial.read(instance)
         if values:
@@ -97,8 +102,8 @@ class InitialValues:
             self.s.not_judged("values set in another order: the time budget was used up")
             return
         backward = dict(reversed(self.accepted.items()))
-        for one_by_one, how in ((True, "one by one"), (False, "in reversed order")):
-            row = self.initialized(backward, INSTANTIATED, one_by_one).after
+        for one_by_one, how in ((True, "one by one"), (False, "in reversed order, after the start values,")):
+            row = self.initialized(backward, INSTANTIATED, one_by_one, again=not one_by_one).after
             yield from self._kept(row, backward, f"{how} before initialization", "set-before")
             for v, x, y in self.early.after.differences(row):
                 if not self.wrong and not close(x, y, RESULT, v.scale):

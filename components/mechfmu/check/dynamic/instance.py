@@ -294,7 +294,7 @@ class FmuInstance:
         event, end = c_int(0), c_int(0)
         self.call_checked("fmi2CompletedIntegratorStep", int(not self.rollback), byref(event), byref(end))
         if end.value:
-            raise SimulationTerminated("fmi2CompletedIntegratorStep")
+            raise SimulationTerminated
         return bool(event.value)
 
     def states(self) -> list[float]:

@@ -19,7 +19,7 @@ from .instance import FmuInstance
 from .resources import heap_in_use
 from .saving import deserialize, save, serialize
 from .session import Session
-from .stirring import run_parts
+from .stirring import before_initialization, run_parts
 
 CYCLES = 1000
 MIN_CYCLES = 100  # with fewer, a leak of memory cannot be told from noise
@@ -29,7 +29,7 @@ SECONDS = 8.0  # no more cycles than fit into this time, if these are MIN_CYCLES
 SLOW_SHARE = 0.3  # of the rule's time budget: the end in any case
 STEPS = 2  # of every tenth instance
 MANY = 60  # descriptors, threads or processes left behind: no need to make more
-SENTENCES = {"fmi2FreeInstance": "free-all", "fmi2FreeFMUstate": "free-state", "fmi2GetFMUstate": ""}
+SENTENCES = {"fmi2FreeInstance": "free-all", "fmi2FreeFMUstate": "free-state", "fmi2GetFMUstate": "", "fmi2Reset": ""}
 MIN_RISING = 0.8  # fraction of the later measurements that must be larger than the one before
 
 
@@ -51,9 +51,13 @@ class Measurements:
 
 @rule("D16", "leaks", "2.1.5, 2.1.8")
 def leaks(s: Session) -> Iterator[Finding]:
-    """1,000 instantiate/free cycles, and as many saved and freed states, leave nothing behind: memory, file
-    descriptors, threads, child processes. A state that is saved into a used handle takes no more memory."""
-    parts = {"instantiate/free cycles": partial(_cycles, s, "instantiate/free cycle", "fmi2FreeInstance", _life(s))}
+    """1,000 instantiate/free cycles, and as many resets and saved and freed states, leave nothing behind: memory, file
+    descriptors, threads, child processes. A state that is saved into a used handle takes no more memory, nor does a
+    string that is set again."""
+    parts = {
+        "instantiate/free cycles": partial(_cycles, s, "instantiate/free cycle", "fmi2FreeInstance", _life(s)),
+        "resets": partial(_resets, s),
+    }
     if s.model.flag(s.kind, "canGetAndSetFMUstate"):
         parts["saved states"] = partial(_saved_states, s)
         parts["a state that is saved again"] = partial(_saved_again, s)
@@ -70,6 +74,20 @@ def _life(s: Session) -> Callable[[int], None]:
         instance.free()
 
     return cycle
+
+
+def _resets(s: Session) -> Iterator[Finding]:
+    """An instance that is reset again and again, with its strings set each time."""
+    instance = s.new_instance()
+    texts = {v: v.start for v in before_initialization(s) if v.type == "String" and v.start is not None}
+
+    def cycle(number: int) -> None:
+        instance.set(texts)
+        instance.enter_run_state()
+        instance.reset()
+
+    yield from _cycles(s, "reset", "fmi2Reset", cycle)
+    instance.free()
 
 
 def _use(instance: FmuInstance, steps: Sequence[float]) -> None:

@@ -28,6 +28,7 @@ class ModelVariable:
     nominal: float | None
     items: tuple[int, ...]  # values of an enumeration
     set_once: bool  # canHandleMultipleSetPerTimeInstant is false
+    reinit: bool  # a state that events may change
     line: int
 
     @property
@@ -58,7 +59,8 @@ class ModelVariable:
             step = size * max(self.scale, abs(float(value or 0.0)))
             candidates: tuple[float, ...] = (float(value or 0.0) + step, float(value or 0.0) - step)
         else:
-            candidates = self.items or (int(value or 0) + 1, int(value or 0) - 1)
+            near = (int(value or 0) + 1, int(value or 0) - 1)
+            candidates = self.items or tuple(x for x in near if abs(x) < 1 << 31)  # fmi2Integer has 32 bits
         return next((x for x in candidates if x != value and self.inside(x)), None)
 
 

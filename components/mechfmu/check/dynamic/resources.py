@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,12 +96,14 @@ class Settings:
     traps: int | None  # floating point exceptions that raise a signal
     signals: tuple[int, ...]  # those that are caught and those that are ignored, as bits
     locale: str
+    flush: bool  # the processor takes very small numbers for 0
+    mask: int  # of the permissions of new files
 
     @staticmethod
     def take() -> Settings:
         mathematics, c = _library("libm.so.6"), _library(None)
         rounding, traps = _number(mathematics, "fegetround"), _number(mathematics, "fegetexcept")
-        return Settings(str(Path.cwd()), rounding, traps, _signals(), _locale(c))
+        return Settings(str(Path.cwd()), rounding, traps, _signals(), _locale(c), _flush(), _mask())
 
     def changes(self, now: Settings) -> list[str]:
         """What is different now."""
@@ -109,6 +113,8 @@ class Settings:
             "traps": "the floating point exceptions that raise a signal",
             "signals": "the handling of signals",
             "locale": "the locale",
+            "flush": "the treatment of very small numbers (they become 0)",
+            "mask": "the mask of the permissions of new files",
         }
         return [text for name, text in names.items() if getattr(self, name) != getattr(now, name)]
 
@@ -118,6 +124,16 @@ def _signals() -> tuple[int, ...]:
     fields = dict(line.split(":", 1) for line in _read(Path("/proc/self/status")).splitlines() if ":" in line)
     masks = (int(fields[name], 16) for name in ("SigCgt", "SigIgn") if name in fields)
     return tuple(mask & ~THREAD_SIGNALS for mask in masks)
+
+
+def _flush() -> bool:
+    return math.ldexp(1.0, -1030) * 0.5 == 0.0
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _library(name: str | None) -> ctypes.CDLL | None:

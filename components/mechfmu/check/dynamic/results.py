@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..findings import Finding, Plot, rule
 from .compare import worst_difference
-from .instance import CallFailed, EndlessEventIteration, Excitation, NotJudged, SimulationTerminated
+from .instance import CallFailed, EndlessEventIteration, Excitation, FmuInstance, NotJudged, SimulationTerminated
 from .integration import EULER, METHODS, ExchangeRun, SolverFailed
 from .model import ModelVariable, Value
 from .runs import run_steps
@@ -77,7 +77,7 @@ def _model_exchange(
             try:
                 for segment in _segments(times, inputs):
                     if inputs:
-                        instance.set(dict(inputs(segment[0])))
+                        _set_inputs(instance, dict(inputs(segment[0])))
                     run.run(segment, lambda t, i=instance, r=rows: r.append(i.numbers(signals)))  # type: ignore[misc]
                     if inputs and segment[-1] != times[-1]:
                         rows.pop()  # it is read again with the next inputs
@@ -91,6 +91,16 @@ def _model_exchange(
         return None
     finally:
         s.kind = before
+
+
+def _set_inputs(instance: FmuInstance, values: dict[ModelVariable, Value]) -> None:
+    """Discrete inputs are set in event mode, if they change."""
+    discrete = {v: x for v, x in values.items() if not instance.settable(v)}
+    instance.set({v: x for v, x in values.items() if v not in discrete})
+    if discrete and list(instance.get(list(discrete))) != list(discrete.values()):
+        instance.enter_event_mode()
+        instance.set(discrete)
+        instance.iterate_events()
 
 
 def _segments(times: Sequence[float], inputs: Excitation | None) -> list[list[float]]:
@@ -108,11 +118,12 @@ def convergence(s: Session) -> Iterator[Finding]:
         return
     if s.attempt("tiny steps"):
         yield from _tiny_steps(s, [v for v in signals if v.variability == "continuous"])
-    if s.attempt("smaller steps"):
-        yield from _smaller_steps(s, signals)
-    if "ModelExchange" in s.model.interfaces and s.attempt("against Model Exchange"):
-        derivatives = {d.index for d in s.model.derivatives}  # less accurate than states and outputs
-        yield from _against_model_exchange(s, [v for v in signals if v.index not in derivatives])
+    derivatives = {d.index for d in s.model.derivatives}  # less accurate than states, and they jump at events
+    others = [v for v in signals if v.index not in derivatives]
+    if others and s.attempt("smaller steps"):
+        yield from _smaller_steps(s, others)
+    if others and "ModelExchange" in s.model.interfaces and s.attempt("against Model Exchange"):
+        yield from _against_model_exchange(s, others)
 
 
 def _tiny_steps(s: Session, signals: list[ModelVariable]) -> Iterator[Finding]:

@@ -136,9 +136,13 @@ def _replay(r: Replays) -> Iterator[Finding]:
     second, at_second = save(instance), r.reader.read(instance)
     to_end = r.plan.run(instance, r.reader, late)
     restore(instance, first)
-    yield from r.same("a restored state is not the saved one", [at_first], [r.reader.read(instance)])
+    lost = list(r.same("a restored state is not the saved one", [at_first], [r.reader.read(instance)]))
     again = r.plan.run(instance, r.reader, early)
-    yield from r.replayed("a replay from a restored state differs", [*to_late, *to_end], again)
+    r.wrong = False
+    replayed = list(r.replayed("a replay from a restored state differs", [*to_late, *to_end], again))
+    plot = next((f.plot for f in replayed if f.plot), None)
+    yield from [replace(f, plot=plot if f is lost[0] else None) for f in lost] or replayed
+    r.wrong |= any(f.sentence for f in lost)
     restore(instance, second)
     yield from r.same("the second of two saved states is not restored", [at_second], [r.reader.read(instance)])
     again = r.plan.run(instance, r.reader, late)

@@ -120,8 +120,11 @@ class Comparison:
                 if known is None or not close(x, y, *self._limits(v)):
                     first[v] = (row, x, y)
         shown = False
+        tiny = {v: close(x, y, *self._limits(v)) for v, (_, x, y) in first.items()}
         for v, (row, x, y) in sorted(first.items(), key=lambda item: item[1][0]):
-            small = close(x, y, *self._limits(v))
+            small = tiny[v]
+            if small and not all(tiny.values()):
+                continue  # a consequence of the greater ones
             plot = None if shown or small else self._plot(v, expected, found)
             shown = shown or plot is not None
             text = f"{self.problem}: at t = {expected[row].t:g} it is {y!r}, not {x!r}"

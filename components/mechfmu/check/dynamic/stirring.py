@@ -122,7 +122,8 @@ def _other_value(v: ModelVariable, number: int) -> Value | None:
         others = [x for x in v.items if x != start and v.inside(x)]
         choice = [*others, start]
     else:
-        choice = [x for x in (start + 1, start + 2, start - 1, start + 3) if v.inside(x)]
+        near = (start + 1, start + 2, start - 1, start + 3)
+        choice = [x for x in near if abs(x) < 1 << 31 and v.inside(x)]  # fmi2Integer has 32 bits
     return choice[number % len(choice)] if choice and choice[0] != start else None
 
 

@@ -44,6 +44,8 @@ def details(group: FindingGroup) -> list[str]:
     lines = [f"also {_example(f, group.first)}" for f in group.examples[1:]]
     rest = group.count - len(group.examples)
     lines += [f"and {rest} more"] if rest > 0 else []
+    rules = list(dict.fromkeys(f.rule for f in group.findings))
+    lines += [f"found by {', '.join(rules)}"] if len(rules) > 1 else []
     lines += [citation(group)] if group.quote else []
     return lines + ([f"suggestion: {group.suggestion}"] if group.suggestion else [])
 
