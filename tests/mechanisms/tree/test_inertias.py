@@ -157,3 +157,21 @@ def test_a_joint_that_moves_no_mass_is_refused_or_held(tmp_path: Path) -> None:
     assert [j.kind for j in tree.joints] == ["revolute", "fixed", "fixed"]
     assert np.allclose(turned[1:, 1:], [[np.cos(1.5), -np.sin(1.5)], [np.sin(1.5), np.cos(1.5)]])
     assert mechanism_of(tree).nv == 1
+
+
+SDF = """<sdf version="1.8"><model name="arm"><link name="stand"/>
+  <joint name="hold" type="fixed"><parent>world</parent><child>stand</child></joint>
+  <link name="rod"><inertial><mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>3</izz></inertia></inertial></link>
+  <joint name="hinge" type="revolute"><parent>stand</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint>
+</model></sdf>"""
+
+
+def test_sdf_has_the_same_choices(tmp_path: Path) -> None:
+    file = tmp_path / "arm.sdf"
+    file.write_text(SDF)
+    with pytest.raises(UserError, match=r"arm\.sdf:3: body rod: its inertia breaks the triangle inequality"):
+        Tree.from_file(file)
+    notes: list[str] = []
+    assert Tree.from_file(file, inertia="warn", report=notes.append).tree.bodies[0].inertia[2] == 3.0
+    assert Tree.from_file(file, inertia="repair", report=notes.append).tree.bodies[0].inertia[2] < 3.0
+    assert [note.partition(": body rod: ")[0] for note in notes] == [f"{file}:3"] * 2
