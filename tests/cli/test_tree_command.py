@@ -205,10 +205,10 @@ def test_other_files_get_a_hint(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
-        (["list", "{file}", "--ignore", "wheels"], "--ignore wheels: unknown for a URDF file (it has: mimic, transmission)"),
+        (["list", "{file}", "--ignore", "wheels"], "unknown for a URDF file (it has: mimic, transmission)"),
         (["build", "{file}", "--inertia", "hope"], "inertia=hope: must be one of refuse, warn, repair"),
         (["build", "{file}", "--option", "effort=some"], "option effort=some: must be one of limited, unlimited"),
-        (["list", "link_chain", "--inertia", "warn"], "--inertia is for .urdf, .toml and other robot files; link_chain is a"),
+        (["list", "link_chain", "--inertia", "warn"], "--inertia is for .urdf, .toml and other robot files"),
         (["list", "--base", "free"], "--base is for one mechanism: mechfmu list NAME --base ..."),
     ),
 )
