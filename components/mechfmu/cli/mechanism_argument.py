@@ -117,8 +117,8 @@ def load_mechanism(
             raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
         tree = Tree.from_file(name, file.base, **reading).options
         return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **options)
-    for key in options.keys() - {"stops", "effort"}:
-        raise UserError(f"the tree of a file has no option {key}; it has: stops, effort (and --base)")
+    if unknown := [key for key in options if key not in ("stops", "effort")]:
+        raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort (and --base)")
     return Tree.from_file(name, file.base, **options, **reading, frames=file.frames, contacts=file.contacts)
 
 
