@@ -226,7 +226,7 @@ class Report:
     lines: list[tuple[str, str, str, str]] = field(default_factory=list)
     found: list[tuple[str, bool]] = field(default_factory=list)
 
-    def line(self, what: str, n: int, time: float | str, ratio: str = "") -> None:
+    def line(self, what: str, n: int | str, time: float | str, ratio: str = "") -> None:
         self.lines.append((what, str(n), duration(time) if isinstance(time, float) else time, ratio))
 
     def section(self) -> None:

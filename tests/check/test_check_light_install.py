@@ -69,7 +69,7 @@ def test_help_needs_no_extra() -> None:
 def test_the_list_says_what_is_missing() -> None:
     result = light("list")
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("not installed: ")]
-    assert result.returncode == 0 and line.endswith('pip install "mechfmu[native,plot,sweep,learn]"')
+    assert result.returncode == 0 and line.endswith('pip install "mechfmu[native,plot,sweep,learn,robots]"')
 
 
 @pytest.mark.parametrize(

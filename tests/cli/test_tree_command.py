@@ -157,12 +157,12 @@ def test_invalid_options_leave_no_file(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("option", (["--base", "free"], ["--controller"]))
+@pytest.mark.parametrize("option", (["--base", "free"], ["--controller"], ["--ignore", "sensor"]))
 def test_options_of_files_are_not_for_mechanisms(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert main(["build", "link_chain", "-o", str(tmp_path / "out"), *option]) == 2
-    assert "is for .urdf and .toml files" in capsys.readouterr().err
+    assert "is for .urdf, .toml and other robot files" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -186,9 +186,8 @@ def test_the_ending_of_a_file_may_be_written_large(name: str, text: str, tmp_pat
 @pytest.mark.parametrize(
     "name, said",
     (
-        ("robot.urdf.xacro", "a xacro file must be expanded first: xacro robot.urdf.xacro > robot.urdf"),
-        ("robot.XACRO", "a xacro file must be expanded first"),
-        ("robot.sdf", "a robot description must end in .urdf or .toml"),
+        ("robot.json", "a robot description must end in .urdf, .xacro, .sdf, .xml"),
+        ("robot.sdf", "is not an SDF file: its root element is <robot>"),
     ),
 )
 @pytest.mark.parametrize("command", ("build", "list"))
@@ -201,3 +200,35 @@ def test_other_files_get_a_hint(
     assert said in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    (
+        (["list", "{file}", "--ignore", "wheels"], "unknown for a URDF file (it has: mimic, transmission)"),
+        (["build", "{file}", "--inertia", "hope"], "inertia=hope: must be one of refuse, warn, repair"),
+        (["build", "{file}", "--option", "effort=some"], "option effort=some: must be one of limited, unlimited"),
+        (["list", "link_chain", "--inertia", "warn"], "--inertia is for .urdf, .toml and other robot files"),
+        (["list", "--base", "free"], "--base is for one mechanism: mechfmu list NAME --base ..."),
+    ),
+)
+def test_wrong_options_for_a_file(
+    arguments: list[str], message: str, urdf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument.format(file=urdf) for argument in arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_mimic_joint_can_be_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    second = (
+        URDF[URDF.index(' <link name="leg">') : URDF.index("</robot>")].replace("knee", "hip").replace("leg", "arm")
+    )
+    follower = second.replace("</joint>", '<mimic joint="knee" multiplier="-1"/></joint>')
+    file = tmp_path / "robot.urdf"
+    file.write_text(URDF.replace("</robot>", f"{follower}</robot>"))
+    assert main(["list", str(file)]) == 0
+    listed = capsys.readouterr().out
+    assert "hip (revolute, follows knee)" in listed
+    assert "hip.angle " in listed and "hip.torque" not in listed and "hip.angle_start" not in listed
+    assert main(["list", str(file), "--ignore", "mimic"]) == 0
+    assert "hip.torque" in capsys.readouterr().out

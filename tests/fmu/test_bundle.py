@@ -21,7 +21,8 @@ SHARED = {  # mechanism -> other mechanisms whose modules its own modules import
     "computed_torque": {"tree"},
     "spherical_arm": {"tree"},
 }
-LAZY = "mechanisms/tree/readers/"  # imported by Tree.from_file, which a slave does not call: the FMU contains the tree
+# imported by Tree.from_file, which a slave does not call: the FMU contains the tree
+LAZY = ("mechanisms/tree/readers/", "model/extras.py")
 ENGINE = ("model", "simulation", "codegen")  # the folders that evaluate and integrate the equations
 
 INSTANTIATE_ALL = """

@@ -87,10 +87,18 @@ FULL_LANE_ONLY = {
     "mechanisms/spherical_arm/test_arm_fmu.py": "builds FMUs of its own",
     "mechanisms/spherical_arm/test_arm_singularity.py::test_an_fmu_warns_and_stops": "builds an FMU of its own",
     "mechanisms/spherical_arm/test_arm_singularity.py::test_an_fmu_with_quaternions_passes_through": "builds an FMU",
+    "mechanisms/tree/test_mjcf.py::test_accelerations_of_an_fmu": "builds an FMU of its own",
+    "mechanisms/tree/test_mjcf.py::test_accelerations_of_dm_controls_models": "large models",
+    "mechanisms/tree/test_sdf.py::test_the_fmus_of_both_examples_give_the_same_numbers": "builds FMUs of its own",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": "long runs in every engine",
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": "compiles three robots",
+    "mechanisms/tree/test_tree_robots.py::test_followers_in_the_fmus": "compiles a robot",
+    "mechanisms/tree/test_tree_contact.py::test_a_ball_bounces_as_the_law_integrated_with_40_digits": "power series",
+    "mechanisms/tree/test_tree_contact.py::test_a_quadruped_carries_its_weight_and_is_pushed": "compiles a robot",
+    "mechanisms/tree/test_tree_contact.py::test_the_communication_step_does_not_matter_in_an_fmu": "compiles",
+    "mechanisms/tree/test_tree_sensors.py::test_the_tool_of_a_robot_in_its_fmu": "compiles a robot",
     "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": "long",
     "mechanisms/walking_controller/test_walking.py::test_it_recovers_from_a_push_forwards_in_the_example": "a long run",
     "mechanisms/walking_controller/test_walking.py::test_the_exoskeleton_walks": "builds and runs a whole walk",
@@ -99,6 +107,7 @@ FULL_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_fmu.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_model_exchange.py::test_ten_seconds_of_the_closed_loop": "a long run",
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py": "hundreds of runs",
+    "multibody/test_coupled_bodies.py::test_power_is_balanced": "many evaluations of random trees",
     "multibody/test_tree_identities.py::test_momentum_about_the_vertical_with_internal_torques": "long runs",
     "multibody/test_tree_pinocchio.py::test_one_tree_with_every_kind_in_every_engine": "compiles a large tree",
     "multibody/test_tree_pinocchio.py::test_random_trees_on_a_base_that_moves": "hundreds of trees",
@@ -167,6 +176,7 @@ COMPLETE_LANE_ONLY = {
     "mechanisms/cart_controller/test_cart_controller.py::test_erratum_4_the_part_of_the_heading_in_theta": (
         "test_erratum_4_forces_without_an_actuator"
     ),
+    "mechanisms/tree/test_tree_robots.py::test_every_robot_of_the_package": "test_robots_as_they_are, six of them",
     "mechanisms/walking_controller/test_walking.py::test_half_the_communication_step_hardly_changes_the_walk": (
         "test_the_exoskeleton_walks, whose steps are adaptive"
     ),

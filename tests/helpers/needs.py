@@ -32,6 +32,8 @@ PACKAGES = {  # module -> what pip calls it
     "ecospy": "ecospy tbb",
     "selenium": "selenium",
     "gymnasium": "gymnasium",
+    "mujoco": "mujoco",
+    "xacro": "xacro",
     "distributed": "distributed",
     "pyarrow": "pyarrow",
     "nbclient": "nbclient ipykernel",

@@ -263,9 +263,26 @@ ROBOTS = 1e-10
 """Accelerations of real robots against Pinocchio, as promised. Light fingers behind heavy arms cost digits: 2e-14 seen.
 """
 
+SENSORS = 1e-9
+"""Frames of sensors against Pinocchio: two recursions over twelve joints (1e-13 seen)."""
+
+MUJOCO = 1e-9
+"""Accelerations of MJCF models against mj_forward without contacts and constraints, as promised; 4e-10 seen for a mouse
+with rotor inertias of 1e-6 kg m2, 6e-13 for all others."""
+
+SAME_ROBOT = 1e-12
+"""Relative: one robot described in two formats; poses are composed in another order."""
+
 TREE_POWER = 1e-8
 """Power balance, relative to the sum of the powers, with a derivative by central differences of order 4 over steps of
 2e-4 s; 2e-11 seen."""
+
+ROBOT_TABLE = 1e-9
+"""Accelerations of all robots of example-robot-data against Pinocchio, mimic joints by projection, as promised; bodies
+of nearly no inertia cost digits: 2e-10 seen with icub, 2e-11 with others."""
+
+CLOSED_MODE = 1e-9
+"""Relative: an eigenvalue of a 2 x 2 block against its closed form."""
 
 ROUND_TRIP = 1e-10
 """Inverse after forward dynamics: two recursions round differently."""
@@ -324,6 +341,30 @@ NORM = 1e-12
 """Of quaternions, at communication points: they have just been divided by their length; rounding only."""
 
 # --- trees and the spherical arm: control -----------------------------------------------------------------------------
+
+BOUNCING_BALL = 1e-8
+"""m over a second at TIGHTEST, five impacts against power series of 40 digits (2e-10 seen)."""
+
+RESTITUTION = 1e-6
+"""Relative: the speed after an impact, at TIGHT."""
+
+SLIDING = 1e-5
+"""Relative: what is left of the first bounces of a box after three seconds (1e-7 seen)."""
+
+ROLLING = 1e-5
+"""Relative: what is left of the first bounces of a ball after two seconds (9e-7 seen)."""
+
+GROUND_ENERGY = 1e-7
+"""Relative to the energy at the start, over dozens of touches at TIGHT (1e-9 seen)."""
+
+WEIGHT = 1e-6
+"""Relative: what feet carry of a robot at rest, as promised."""
+
+SAME_STIFFNESS = 1e-10
+"""Relative: the derivative of the ground's force, of a depth that is a small difference of lengths."""
+
+GROUND_STEP = 1e-5
+"""m and rad/s after a tumble at TIGHT: an error grows with every touch."""
 
 TREE_DECAY = 1e-8
 """rad: a closed loop without sampling is a linear oscillator, solved at 1e-10; 3e-11 seen."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import needs
 from helpers.fork_server import run
 from helpers.paths import EXAMPLES
 
@@ -49,6 +50,19 @@ def test_three_rods_recover_from_a_blow_by_a_law_in_python_and_in_an_fmu(tmp_pat
     assert fallen < 0 < 0.99 < lowest and 0.05 < away < 0.1 and left < 1e-4
     (difference,) = numbers_in(r"differ from it by at most (\S+) ", text)
     assert difference < 1e-6
+
+
+def test_a_quadruped_stands_is_pushed_and_marches(tmp_path: Path) -> None:
+    needs.robot_descriptions()
+    text = printed("quadruped.py", tmp_path)
+    carried, weight = numbers_in(r"carry (\S+) N of (\S+) N", text)
+    assert carried == pytest.approx(weight, rel=1e-3)
+    moved, left = numbers_in(r"moves (\S+) mm sideways, (\S+) mm when", text)
+    assert 5 < moved < 50 and abs(left) < moved
+    steps = numbers_in(r"feet \[(\d), (\d), (\d), (\d)\] times", text)
+    assert min(steps) >= 3
+    lowest, highest = numbers_in(r"base (\S+) to (\S+) mm high", text)
+    assert 210 < lowest < highest < 250  # it has not fallen
 
 
 @pytest.mark.parametrize("name", ("swing.py", "shaken_chain.py", "own_mechanism.py"))

@@ -18,6 +18,7 @@ EXTRAS = {
     "plot": "for plots and animations",
     "sweep": "for parameter sweeps and Parquet files",
     "learn": "for learning environments",
+    "robots": "to read xacro and MJCF files",
 }
 # module -> (the package's name in texts, the extra that installs it)
 PACKAGES = {
@@ -32,6 +33,8 @@ PACKAGES = {
     "distributed": ("Dask", "sweep"),
     "pyarrow": ("pyarrow", "sweep"),
     "gymnasium": ("Gymnasium", "learn"),
+    "xacro": ("xacro", "robots"),
+    "mujoco": ("MuJoCo", "robots"),
 }
 
 

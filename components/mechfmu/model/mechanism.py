@@ -135,7 +135,12 @@ class Mechanism(ABC):
         self.options = {name: option.read(options.get(name, option.default)) for name, option in known.items()}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={_brief(v)}' for k, v in self.options.items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={_brief(v)}' for k, v in self.shown_options.items())})"
+
+    @property
+    def shown_options(self) -> Mapping[str, Any]:
+        """The options that `repr` shows."""
+        return self.options
 
     @property
     def name(self) -> str:

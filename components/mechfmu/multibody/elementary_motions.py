@@ -9,10 +9,12 @@ the kind of motion; the equation numbers are those of separate_bodies.py. Argume
                        placement, returned in those of the frame
     F, N               force, and moment about the origin
     A, B, D            the blocks of M*, (5)
+    armature           inertias of rotors, by rate, (8)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,9 +23,11 @@ import numpy as np
 from .rotations import about, cross, from_quaternion, others, quaternion_product
 from .symmetric_blocks import (
     Block,
+    added,
     inverse,
     outer_removed,
     rotated,
+    rotated_general,
     shifted,
     symmetric,
     times,
@@ -38,12 +42,14 @@ ForceMoment = tuple[Array, Array]  # F, N
 Zeros = tuple[tuple[int, ...], tuple[int, ...]]  # indices of forces, of moments
 Rates = tuple[Array, Array, Array]  # omega, a, alpha
 Place = tuple[Array, Array, Array, Array, Array]  # A, e, r, rdot, omega
+Armature = Mapping[int, Array]
 
 
 class Elimination(NamedTuple):
     """What (7) leaves for the outward sweep.
 
-    For a turn or slide, M* S is the force b and the moment d; for a ball, b is B U^-1.
+    For a turn or slide, M* S is the force b and the moment d; for a ball, b is B U^-1, and d is U^-1 D, or None where
+    this is the identity.
     """
 
     U_inverse: Any
@@ -54,6 +60,7 @@ class Elimination(NamedTuple):
 
 Eliminated = tuple[Elimination | None, Blocks, ForceMoment]  # and M*, Q* after it
 Solved = tuple[dict[int, Array], Array, Array]  # accelerations of the rates, by rate; a, alpha
+Relieved = tuple[list[Array], list[Array], ForceMoment]  # S^T H, U^-1 S^T H, and H after the elimination
 
 
 @dataclass(frozen=True)
@@ -81,9 +88,13 @@ class Fixed:
         """omega, and the part a', alpha' of the accelerations (2)-(4) that does not depend on accelerations."""
         return omega, a, alpha
 
-    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
-        """(7). blocks: A, B, D of M*; wrench: F, N of Q* - M* a'."""
+    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
+        """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q* - M* a'."""
         return None, blocks, wrench
+
+    def relieve(self, eliminated: Elimination | None, F: Array, N: Array) -> Relieved:
+        """What the elimination does to a wrench H = (F, N) that acts on the frame: H - M* S U^-1 S^T H."""
+        return [], [], (F, N)
 
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
         """M* about the placement's origin, in its axes; A, B, D as `eliminate` left them."""
@@ -131,6 +142,12 @@ class _OneAxis(Fixed):
         wrench = F - np.stack(bU) * u, N - np.stack(dU) * u
         return Elimination(U_inverse, b, d, u), (A_new, B_new, D_new), wrench
 
+    def relieve(self, eliminated: Elimination | None, F: Array, N: Array) -> Relieved:
+        assert eliminated is not None
+        (h,) = self.project(F, N).values()
+        g = eliminated.U_inverse * h
+        return [h], [g], (F - np.stack(eliminated.b) * g, N - np.stack(eliminated.d) * g)
+
     def _solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Array:
         assert eliminated is not None
         U_inverse, b, d, u = eliminated
@@ -148,10 +165,13 @@ class Turn(_OneAxis):
         alpha = cross(omega, spin)
         return R.T @ (omega + spin), R.T @ a, R.T @ alpha
 
-    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
+    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (_, B, D), (_, N) = self.axis, blocks, wrench
         b, d = [B[i][k] for i in range(3)], [D[i][k] for i in range(3)]
-        return self._eliminate(d[k], b, d, tau[self.v] + N[k], blocks, wrench, zero=((), (k,)))
+        u = tau[self.v] + N[k]
+        if self.v in armature:
+            return self._eliminate(d[k] + armature[self.v], b, d, u, blocks, wrench, zero=((), ()))
+        return self._eliminate(d[k], b, d, u, blocks, wrench, zero=((), (k,)))
 
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
         i, j = others(self.axis)
@@ -190,10 +210,13 @@ class Slide(_OneAxis):
         offset = self.offset(q)
         return omega, a + 2 * cross(omega, self.e * v[self.v]) + cross(omega, cross(omega, offset)), alpha
 
-    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
+    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (A, B, _), (F, _) = self.axis, blocks, wrench
         b, d = [A[i][k] for i in range(3)], [B[k][i] for i in range(3)]
-        return self._eliminate(b[k], b, d, tau[self.v] + F[k], blocks, wrench, zero=((k,), ()))
+        u = tau[self.v] + F[k]
+        if self.v in armature:
+            return self._eliminate(b[k] + armature[self.v], b, d, u, blocks, wrench, zero=((), ()))
+        return self._eliminate(b[k], b, d, u, blocks, wrench, zero=((k,), ()))
 
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
         return A, *shifted(A, B, D, self.offset(q))
@@ -236,19 +259,39 @@ class Ball(Fixed):
         omega = R.T @ omega
         return omega + spin, R.T @ a, cross(omega, spin)
 
-    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment) -> Eliminated:
-        """U is D, so that of M* only A remains, and of Q* the moment -tau."""
+    def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
+        """U is D, so that of M* only A remains, and of Q* the moment -tau.
+
+        With an armature I, U = D + I E: of B remains I B U^-1, of D remains I (E - I U^-1).
+        """
         (A, B, D), (F, N) = blocks, wrench
+        rotor = armature.get(self.v)
+        if rotor is not None:
+            D = added(D, symmetric({(i, i): rotor for i in range(3)}), True)
         U_inverse = inverse(D)
         u = self._rates(tau) + N
         BU = [[sum(B[i][k] * U_inverse[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
         upper = [(i, j) for i in range(3) for j in range(i, 3)]
         A_new = symmetric({(i, j): A[i][j] - sum(BU[i][k] * B[j][k] for k in range(3)) for i, j in upper})
-        none = symmetric({})
-        return Elimination(U_inverse, BU, None, u), (A_new, none, none), (F - times(BU, u), -self._rates(tau))
+        if rotor is None:
+            none = symmetric({})
+            return Elimination(U_inverse, BU, None, u), (A_new, none, none), (F - times(BU, u), -self._rates(tau))
+        UD = symmetric({(i, j): (1.0 if i == j else 0.0) - rotor * U_inverse[i][j] for i, j in upper})
+        B_new = [[rotor * x for x in row] for row in BU]
+        D_new = symmetric({(i, j): rotor * UD[i][j] for i, j in upper})
+        wrench = F - times(BU, u), rotor * times(U_inverse, u) - self._rates(tau)
+        return Elimination(U_inverse, BU, UD, u), (A_new, B_new, D_new), wrench
+
+    def relieve(self, eliminated: Elimination | None, F: Array, N: Array) -> Relieved:
+        assert eliminated is not None
+        h, g = N, times(eliminated.U_inverse, N)
+        N_new = 0.0 * N if eliminated.d is None else N - transposed_times(eliminated.d, N)
+        return [h[i] for i in range(3)], [g[i] for i in range(3)], (F - times(eliminated.b, h), N_new)
 
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
-        return rotated(A, R), B, D  # B and D are zero
+        if all(isinstance(x, float) and x == 0.0 for X in (B, D) for row in X for x in row):
+            return rotated(A, R), B, D
+        return rotated(A, R), rotated_general(B, R), rotated(D, R)
 
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
         return R @ F, R @ N
@@ -256,7 +299,8 @@ class Ball(Fixed):
     def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
         assert eliminated is not None
         a, alpha = R.T @ a, R.T @ alpha
-        omegad = times(eliminated.U_inverse, eliminated.u) - transposed_times(eliminated.b, a) - alpha
+        known = alpha if eliminated.d is None else times(eliminated.d, alpha)
+        omegad = times(eliminated.U_inverse, eliminated.u) - transposed_times(eliminated.b, a) - known
         return {self.v + i: omegad[i] for i in range(3)}, a, alpha + omegad
 
     def accelerate(self, R: Array, q: Array, v: Array, vdot: Array, omega: Array, a: Array, alpha: Array) -> Rates:

@@ -34,6 +34,14 @@ A motion S with moment tau is eliminated as in the plane: with U = S^T M* S and 
 
 after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations
 below skip them. Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
+
+The rotor of a motor with inertia j and reduction n turns n times as fast as its joint. Its inertia seen from the joint,
+the armature I = n^2 j, resists the rate (that the rotor also takes part in the motion of the bodies is part of their
+inertias). The joint then transmits S^T R = tau - I vdot, and (7) holds with
+
+    U = S^T M* S + I,                                                                                              (8)
+
+but leaves no zeros in M*.
 """
 
 from __future__ import annotations
@@ -45,7 +53,7 @@ from typing import Any
 import numpy as np
 
 from ..model.block_boundaries import block_boundary
-from .elementary_motions import Blocks, Elimination, ForceMoment
+from .elementary_motions import Armature, Blocks, Elimination, ForceMoment
 from .frames import BASE, Bodies, Frame
 from .rotations import cross
 from .symmetric_blocks import Block, added, rotated, rotated_general, shifted, symmetric, times, transposed_times
@@ -73,16 +81,18 @@ def forward_dynamics(
     a_0: Array,
     alpha_0: Array,
     omega_0: Array,
+    armature: Armature | None = None,
 ) -> TreeMotion:
     """Return accelerations and reactions.
 
-    loads: external (F, moment about the frame's origin) by frame. a_0 includes the weight, rdd_0 - g.
+    loads: external (F, moment about the frame's origin) by frame. a_0 includes the weight, rdd_0 - g. armature: of
+    the rotors, by rate.
     """
     R = [frame.rotation(q) for frame in frames]
     zero = 0.0 * a_0[0]
-    omega, bias = _velocities(frames, R, q, v, omega_0, zero)
-    M, Q = _single_bodies(frames, bodies, omega, loads, zero)
-    eliminated = _eliminate(frames, R, q, tau, bias, M, Q)
+    omega, bias = velocities(frames, R, q, v, omega_0, zero)
+    M, Q = single_bodies(frames, bodies, omega, loads, zero)
+    eliminated = _eliminate(frames, R, q, tau, bias, M, Q, armature or {})
     vdot, a = _accelerations(frames, R, q, a_0, alpha_0, bias, eliminated)
     reaction = [
         (times(A, a_k) + times(B, alpha_k) - F, transposed_times(B, a_k) + times(D, alpha_k) - N)
@@ -91,7 +101,7 @@ def forward_dynamics(
     return TreeMotion(np.stack([vdot[i] for i in range(len(vdot))]), omega, a, reaction)
 
 
-def _velocities(
+def velocities(
     frames: Sequence[Frame], R: list[Array], q: Array, v: Array, omega_0: Array, zero: Array
 ) -> tuple[list[Array], list[tuple[Array, Array]]]:
     """Outwards: angular velocities, and the part a' of (1)-(4) that does not depend on accelerations."""
@@ -108,7 +118,7 @@ def _velocities(
     return omega, bias
 
 
-def _single_bodies(
+def single_bodies(
     frames: Sequence[Frame], bodies: Bodies, omega: list[Array], loads: dict[int, ForceMoment], zero: Array
 ) -> tuple[list[Blocks], list[ForceMoment]]:
     """M and Q of each frame alone, (5), (6)."""
@@ -136,8 +146,9 @@ def _eliminate(
     bias: list[tuple[Array, Array]],
     M: list[Blocks],
     Q: list[ForceMoment],
+    armature: Armature,
 ) -> list[Elimination | None]:
-    """Inwards: eliminate the motions, (7). M and Q become M* and Q* with everything outboard eliminated."""
+    """Inwards: eliminate the motions, (7), (8). M and Q become M* and Q* with everything outboard eliminated."""
     eliminated: list[Elimination | None] = [None] * len(frames)
     for k in reversed(range(len(frames))):
         frame = frames[k]
@@ -145,11 +156,11 @@ def _eliminate(
         a_prime, alpha_prime = bias[k]
         F = F - times(A, a_prime) - times(B, alpha_prime)
         N = N - transposed_times(B, a_prime) - times(D, alpha_prime)
-        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, (A, B, D), (F, N))
+        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, (A, B, D), (F, N), armature)
         if frame.parent == BASE:
             block_boundary(eliminated[k])
             continue
-        (A, B, D), (F, N) = _to_parent(frame, R[k], q, blocks, wrench)
+        (A, B, D), (F, N) = to_parent(frame, R[k], q, blocks, wrench)
         (A_p, B_p, D_p), (F_p, N_p) = M[frame.parent], Q[frame.parent]
         M[frame.parent] = (added(A_p, A, True), added(B_p, B, False), added(D_p, D, True))
         Q[frame.parent] = (F_p + F, N_p + N)
@@ -193,7 +204,7 @@ def _body(bodies: Bodies, i: int, w: Array) -> tuple[Blocks, ForceMoment]:
     return (symmetric({(0, 0): m, (1, 1): m, (2, 2): m}), B, D), (cross(w, cross(w, mc)), cross(w, times(D, w)))
 
 
-def _to_parent(frame: Frame, R: Array, q: Array, blocks: Blocks, wrench: ForceMoment) -> tuple[Blocks, ForceMoment]:
+def to_parent(frame: Frame, R: Array, q: Array, blocks: Blocks, wrench: ForceMoment) -> tuple[Blocks, ForceMoment]:
     """M* and Q* of the frame in the axes of its parent, about the parent's origin."""
     A, B, D = frame.elementary.blocks_to_placement(R, q, *blocks)
     F, N = frame.elementary.wrench_to_placement(R, q, *wrench)

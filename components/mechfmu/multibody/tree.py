@@ -26,9 +26,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .attachments import IDENTITY, ContactSphere, FramePoint, attachment_fault
+from .coupled_bodies import Member, coupling_cost
 from .elementary_motions import KINDS
+from .following import follow
 from .frames import BASE, Frame, MotionKind
+from .massless_joints import massless_joints
 from .mobility import inertia_matrix, singular_frame
+from .rigid_groups import impossible_inertias
+from .tree_error import TreeError as TreeError  # others take it from here
 
 MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
     "fixed": (("fixed", 2),),
@@ -47,11 +53,8 @@ MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, ax
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
-IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
-class TreeError(ValueError):
-    """An impossible tree; the message names the element."""
+MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
+ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class Joint:
     lower: float | None = None
     upper: float | None = None
     effort: float | None = None
+    mimic: str = ""  # the joint that it follows: q = multiplier * q of that joint + offset
+    multiplier: float = 1.0
+    offset: float = 0.0
+    armature: float = 0.0  # inertia of the rotor seen from the joint, kg m2 or kg
 
     @property
     def coordinates(self) -> int:
@@ -118,29 +125,40 @@ class BodyTree:
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     shapes: tuple[BodyShape, ...] = ()
+    points: tuple[FramePoint, ...] = ()
+    contacts: tuple[ContactSphere, ...] = ()
 
     def __repr__(self) -> str:
-        counts = f"{len(self.bodies)} bodies, {sum(j.rates for j in self.joints)} degrees of freedom"
+        free = sum(j.rates for j in self.joints if not j.mimic)
+        counts = f"{len(self.bodies)} bodies, {free} degrees of freedom"
         return f"<Tree {self.name}: {counts}, {len(self.shapes)} shapes>"
 
     def to_json(self) -> str:
         fields = asdict(self)
-        if not self.shapes:
-            del fields["shapes"]
+        for key in ("shapes", "points", "contacts"):
+            if not fields[key]:
+                del fields[key]
+        for joint in fields["joints"]:
+            for key, default in ADDED_LATER.items():
+                if joint[key] == default:
+                    del joint[key]
         return json.dumps(fields, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> BodyTree:
-        data = json.loads(text)
+        data = {"shapes": [], "points": [], "contacts": []} | json.loads(text)
 
         def made(cls: Any, fields: dict[str, Any]) -> Any:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
-        bodies, joints = (tuple(made(cls, x) for x in data[key]) for cls, key in ((Body, "bodies"), (Joint, "joints")))
-        return BodyTree(data["name"], bodies, joints, tuple(made(BodyShape, s) for s in data.get("shapes", ())))
+        kinds = {"bodies": Body, "joints": Joint, "shapes": BodyShape, "points": FramePoint, "contacts": ContactSphere}
+        return BodyTree(data["name"], *(tuple(made(cls, x) for x in data[key]) for key, cls in kinds.items()))
 
-    def check(self) -> None:
-        """TreeError unless the bodies and joints form a tree and are physically possible."""
+    def check(self, inertia: str = "refuse") -> None:
+        """TreeError unless the bodies and joints form a tree and are physically possible.
+
+        inertia: refuse impossible inertias, or, with warn, take them as they are.
+        """
         if not self.bodies:
             raise TreeError("there is no body")
         for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
@@ -163,21 +181,41 @@ class BodyTree:
             _check_body(body)
         if not any(joint.rates for joint in self.joints):
             raise TreeError("no joint of the tree can move: every joint is fixed")
+        self._check_coupling()
+        for impossible in impossible_inertias(self) if inertia == "refuse" else ():
+            ways = "--inertia warn takes it as it is, --inertia repair takes the nearest possible one"
+            raise TreeError(f"body {self.bodies[impossible.body].name}: {impossible.text}; {ways}")
         self._check_moved_mass()
         self._check_mobility()
         for shape in self.shapes:
             _check_shape(shape, known)
+        self._check_attachments(known)
+
+    def _check_attachments(self, bodies: set[str]) -> None:
+        """Frames and contact spheres are on bodies that exist."""
+        for what, names in (("frame", [p.name for p in self.points]), ("contact", [c.name for c in self.contacts])):
+            for name in names:
+                if not NAME.fullmatch(name):
+                    raise TreeError(f"{what} {name!r}: {NAME_RULE}")
+        if fault := attachment_fault(self.points, self.contacts, bodies):
+            raise TreeError(fault)
+
+    def _check_coupling(self) -> None:
+        """Joints may follow others, but not so many across so much of the tree that the equations become endless."""
+        if follow(self.joints):
+            frames, at, _ = self.frames()
+            if coupling_cost(frames, self.members(at)) > MAX_COUPLING:
+                raise TreeError("too many joints follow others across too much of the tree")
 
     def _check_moved_mass(self) -> None:
-        """Every joint that can move must carry mass."""
-        carried = {b.name: b.mass for b in self.bodies}
-        for joint in reversed(self.joints):
-            if joint.rates and not carried[joint.child] > 0:
-                raise TreeError(
-                    f"joint {joint.name} moves, but neither its body {joint.child} nor anything behind it has mass"
-                )
-            if joint.parent:
-                carried[joint.parent] += carried[joint.child]
+        """Every joint that can move must move mass, or a rotor; joints that are coupled, together."""
+        for leader, *others in massless_joints(self, follow(self.joints)):
+            joint = self.joints[leader]
+            following = f" and so do the {len(others)} joints that follow it" if others else ""
+            raise TreeError(
+                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything behind it has "
+                "mass; --inertia warn holds it still"
+            )
 
     def _check_mobility(self) -> None:
         """Every joint that can move must have inertia against its motion, somewhere at least."""
@@ -187,13 +225,32 @@ class BodyTree:
             xx, yy, zz, xy, xz, yz = body.inertia
             J = W.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ W
             inertias.append(inertia_matrix(body.mass, W.T @ np.array(body.com), J))
-        frame = singular_frame(frames, inertias)
+        frame = singular_frame(frames, inertias, self.armature(frames, at), self.members(at))
         if frame is not None:
             joint = next(joint for joint, last in zip(self.joints, at, strict=True) if frame <= last)
             raise TreeError(
                 f"joint {joint.name}: nothing resists its motion wherever the tree is: what it carries has its mass on "
                 "the joint's axis and no inertia about it, or another joint does the same with no inertia between them"
             )
+
+    def members(self, at: list[int]) -> dict[int, Member]:
+        """The motions of joints that follow others and of those that lead them, by frame; `at`: of `frames`."""
+        found: dict[int, Member] = {}
+        for j, (leader, multiplier, _) in follow(self.joints).items():
+            found[at[leader]] = Member(at[leader], 1.0)
+            found[at[j]] = Member(at[leader], multiplier)
+        return found
+
+    def armature(self, frames: list[Frame], at: list[int]) -> dict[int, float]:
+        """The inertias of the rotors, by rate."""
+        first = [0, *(k + 1 for k in at)]
+        return {
+            rate: joint.armature
+            for j, joint in enumerate(self.joints)
+            if joint.armature
+            for frame in frames[first[j] : at[j] + 1]
+            for rate in range(frame.v, frame.v + frame.rates)
+        }
 
     def frames(self) -> tuple[list[Frame], list[int], list[np.ndarray]]:
         """Frames and motions; the frame of each body; the rotation W from that frame's axes to the body's own axes.
@@ -247,6 +304,7 @@ def _check_joint(joint: Joint) -> None:
         f"joint {joint.name}", position=(joint.position, 3), rotation=(joint.rotation, 9), axis=(joint.axis, 3)
     )
     numbers = [*joint.position, *joint.rotation, *joint.axis, joint.stiffness, joint.rest, joint.damping]
+    numbers += [joint.multiplier, joint.offset, joint.armature]
     optional = (joint.friction, joint.friction_speed, joint.lower, joint.upper, joint.effort)
     numbers += [x for x in optional if x is not None]
     if not np.all(np.isfinite(numbers)):
@@ -256,7 +314,7 @@ def _check_joint(joint: Joint) -> None:
         raise TreeError(f"joint {joint.name}: its rotation is not a rotation matrix")
     if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
         raise TreeError(f"joint {joint.name}: its axis is zero")
-    for name in ("stiffness", "damping", "friction"):
+    for name in ("stiffness", "damping", "friction", "armature"):
         if getattr(joint, name) < 0:
             raise TreeError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
     if not joint.friction_speed > 0:
@@ -271,18 +329,6 @@ def _check_body(body: Body) -> None:
         raise TreeError(f"body {body.name}: a number is not finite")
     if body.mass < 0:
         raise TreeError(f"body {body.name}: mass {body.mass:g} is negative")
-    xx, yy, zz, xy, xz, yz = body.inertia
-    if body.mass == 0:
-        if any(body.inertia):
-            raise TreeError(f"body {body.name}: inertia without mass")
-        return
-    principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    slack = 1e-9 * max(abs(principal).max(), 1e-6 * body.mass)  # rounding of a point mass is not an error
-    moments = f"(principal moments {', '.join(f'{p:g}' for p in principal)})"
-    if principal[0] < -slack:
-        raise TreeError(f"body {body.name}: its inertia is not positive {moments}")
-    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - slack:
-        raise TreeError(f"body {body.name}: its inertia breaks the triangle inequality {moments}")
 
 
 def _check_shape(shape: BodyShape, bodies: set[str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from helpers.robot_files import EXAMPLE, ROBOT
+from helpers import needs
+from helpers.robot_files import EXAMPLE, MJCF_MODEL, ROBOT, SDF_MODEL, XACRO_ROBOT
 from mechfmu.cli import main
+from mechfmu.mechanisms.tree.readers.mjcf_unsupported import IGNORED
+from mechfmu.mechanisms.tree.readers.sdf import read_sdf
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -36,7 +41,8 @@ PIECES = (
     b"&lt;", b"&x;", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xfe\xff", b'"', b"'", b"xmlns:", b'encoding="utf-16"',
     b"<mimic joint='rail'/>", b"<link name='x'/>", b"[", b"]", b"[[body]]\n", b"[[joint]]\n", b"{", b"}", b"=", b".",
     b",", b"#", b'"""', b"'''", b"\\", b"\n", b"\r", b"\\u0000", b"name = 'x'\n", b"0xffffffffffffffffffffffff",
-    b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e",
+    b"1979-05-27T07:32:00", b"inf", b"nan", b"1e999", b"-", b"a.b.c.d.e", b"<mimic joint='screw' multiplier='1e29'/>",
+    b"<transmission><joint name='rail'/><rotorInertia>1e29</rotorInertia></transmission>", b"armature = 1e29\n",
 )  # fmt: skip
 LINES = (
     "",
@@ -46,6 +52,9 @@ LINES = (
     "[joint.rotation]",
     "rotation = { rpy = [0, 0, 1] }",
     "child_position = [1, 2, 3]",
+    'mimic = "wrist"',
+    "multiplier = -2",
+    "armature = 0.1",
 )
 
 
@@ -154,6 +163,56 @@ def read_free_urdf(data: bytes) -> BodyTree:
     return read_urdf(data, "free")
 
 
+ATTACHED_URDF = ROBOT.replace(
+    "</robot>",
+    """<sensor name="imu"><parent link="upper"/><origin xyz="0 0 1" rpy="0 1 0"/></sensor>
+    <gazebo reference="tool"><sensor name="ft"><pose>0 0 1 0 0 1</pose></sensor></gazebo></robot>""",
+).replace(
+    '<link name="tool">',
+    """<link name="tool"><collision><geometry><sphere radius="0.1"/></geometry></collision>
+    <collision><origin rpy="1 0 0"/><geometry><box size="1 2 3"/></geometry></collision>""",
+)
+ATTACHED_TOML = (
+    EXAMPLE.read_bytes()
+    + b"""
+[[frame]]
+name = "palm"
+body = "hand"
+position = [0, 0, -0.2]
+rotation = { rpy = [0, 0, 1] }
+
+[[contact]]
+name = "finger"
+body = "hand"
+position = [0, 0, -0.25]
+radius = 0.02
+"""
+)
+
+
+def read_mjcf_quietly(data: bytes) -> BodyTree:
+    from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
+
+    needs.package("mujoco")
+    return read_mjcf(data, ignore=IGNORED)
+
+
+def read_xacro_bytes(data: bytes) -> BodyTree:
+    """A xacro reader reads files; its messages are about a description here."""
+    from mechfmu.mechanisms.tree.readers.xacro_file import read_xacro
+
+    needs.package("xacro")
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # what xacro warns of
+        file = Path(folder) / "robot.xacro"
+        file.write_bytes(data)
+        try:
+            return read_xacro(file)
+        except UserError as error:
+            message = str(error).replace(str(file), "description", 1).replace(", expanded", "", 1)
+            raise UserError(message) from None
+
+
 PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Random], bytes]]] = {
     "urdf-bytes": (read_urdf, ROBOT.encode(), broken_bytes),
     "urdf-structure": (read_urdf, ROBOT.encode(), broken_urdf),
@@ -169,6 +228,13 @@ PAIRS: dict[str, tuple[Callable[[bytes], BodyTree], bytes, Callable[[bytes, Rand
     ),
     "toml-bytes": (read_toml, EXAMPLE.read_bytes(), broken_bytes),
     "toml-structure": (read_toml, EXAMPLE.read_bytes(), broken_toml),
+    "urdf-attached": (read_urdf, ATTACHED_URDF.encode(), broken_urdf),
+    "toml-attached": (read_toml, ATTACHED_TOML, broken_toml),
+    "sdf-bytes": (read_sdf, SDF_MODEL.encode(), broken_bytes),
+    "sdf-structure": (read_sdf, SDF_MODEL.encode(), broken_urdf),
+    "mjcf-bytes": (read_mjcf_quietly, MJCF_MODEL.encode(), broken_bytes),
+    "mjcf-structure": (read_mjcf_quietly, MJCF_MODEL.encode(), broken_urdf),
+    "xacro-structure": (read_xacro_bytes, XACRO_ROBOT.encode(), broken_urdf),
 }
 
 
@@ -189,7 +255,8 @@ def outcome(read: Callable[[bytes], BodyTree], data: bytes) -> str:
         assert BodyTree.from_json(tree.to_json()) == tree
         frames, _, _ = tree.frames()
         assert all(np.isfinite(f.R0).all() and np.isfinite(f.r).all() for f in frames)
-        assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", x.name) for x in (tree, *tree.bodies, *tree.joints))
+        named = (tree, *tree.bodies, *tree.joints, *tree.points, *tree.contacts)
+        assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", x.name) for x in named)
     assert time.perf_counter() - before < SLOWEST
     return message
 
@@ -222,6 +289,7 @@ def test_noise_is_rejected() -> None:
         noise = random.bytes(int(random.integers(0, 300)))
         assert outcome(read_urdf, noise)
         assert outcome(read_toml, noise)
+        assert outcome(read_sdf, noise)
         assert outcome(read_urdf, b"<robot>" + noise + b"</robot>")
 
 

@@ -17,10 +17,10 @@ import pytest
 from helpers import needs
 from helpers.chains import off_by
 from helpers.fmu_client import Host
-from helpers.tolerances import ROBOTS, TOTAL_MASS
+from helpers.robot_choices import by_library, first_that_works, reference_of, tree_of, worst
+from helpers.tolerances import ROBOT_TABLE, ROBOTS, TOTAL_MASS
 from helpers.tree_cases import BuildTree, Point, engine_of
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.model import UserError
 
 pytest_plugins = ["helpers.tree_fixtures"]
 pin = needs.module("pinocchio")
@@ -122,7 +122,7 @@ def robot_of(name: str) -> Robot:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "robot.urdf"
         file.write_text(text)
-        return Robot(Tree.from_file(file, base=base), model)
+        return Robot(Tree.from_file(file, base=base, effort="unlimited"), model)
 
 
 @pytest.fixture(params=WHERE)
@@ -174,6 +174,48 @@ def test_limits_of_the_file_are_limits_of_the_variables() -> None:
         assert start.row.min <= start.start <= start.row.max
 
 
-def test_mimic_joints_are_rejected_by_name() -> None:
-    with pytest.raises(UserError, match=r"panda\.urdf:\d+: joint panda_finger_joint2: mimic is unsupported"):
-        Tree.from_file(file_of("panda"))
+# --- files as they are, with the options that they need ---------------------------------------------------------------
+
+SAMPLE = (
+    "panda.urdf",  # a finger follows the other
+    "talos_left_arm.urdf",  # six joints of a gripper follow one
+    "hyq_no_sensors.urdf",  # impossible inertias of links that are fixed to others
+    "bolt.urdf",  # inertia without mass, likewise
+    "iris_simple.urdf",  # nothing moves but the whole
+    "romeo_laas_small.urdf",  # impossible inertias, and joints that move no mass
+)
+
+
+def assert_as_pinocchio(file: Path, states: int) -> None:
+    choice, tree, error = first_that_works(file)
+    if tree is None:
+        assert "has no link" in error
+        return
+    reference = reference_of(file, choice, tree)
+    points = [reference.state(seed) for seed in range(states)]
+    assert worst(points, by_library(tree)) < ROBOT_TABLE
+    assert tree.nv == reference.G.shape[1]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_robots_as_they_are(name: str) -> None:
+    (file,) = needs.robot_descriptions().rglob(name)
+    assert_as_pinocchio(file, STATES)
+
+
+def test_followers_in_the_fmus(tree_fmu: BuildTree, host: Host) -> None:
+    (file,) = needs.robot_descriptions().rglob("panda.urdf")
+    tree = tree_of(file, {})
+    slave = host.open(tree_fmu(tree))
+    for seed in range(STATES):
+        state = reference_of(file, {}, tree).state(seed)
+        slave.reset()
+        slave.initialize(state.start)
+        assert off_by(slave.get(*state.wanted), list(state.wanted.values())) < ROBOTS
+
+
+def test_every_robot_of_the_package() -> None:
+    files = sorted(needs.robot_descriptions().rglob("*.urdf"))
+    assert len(files) > 60
+    for file in files:
+        assert_as_pinocchio(file, 10)

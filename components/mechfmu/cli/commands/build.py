@@ -6,7 +6,7 @@ import argparse
 
 from ... import mechanisms
 from ..arguments import add_repeatable, complete_choices, read_pairs
-from ..mechanism_argument import add_mechanism, add_mechanism_options, load_mechanism
+from ..mechanism_argument import FileOptions, add_file_options, add_mechanism, add_mechanism_options, load_mechanism
 from ..terminal import REPORTER, report_file_size
 from . import Commands
 
@@ -18,7 +18,9 @@ def add_parser(commands: Commands) -> None:
         description="Write the FMU of a mechanism.",
         epilog='example: mechfmu build link_chain -o out --option links=3 --start "joint[1].angle_start=0.5"',
     )
-    help = "a mechanism (see mechfmu list), a .urdf or .toml file, the folder of a mechanism, or all"
+    help = (
+        "a mechanism (see mechfmu list), a robot file (.urdf, .xacro, .sdf, .xml, .toml), a mechanism's folder, or all"
+    )
     add_mechanism(c, "NAME|FILE", help)
     c.add_argument("-o", "--output", default=".", metavar="DIR", help="folder for the FMUs (default: this folder)")
     help = "native (needs no Python, the default), python (readable, needs Python), both"
@@ -29,8 +31,7 @@ def add_parser(commands: Commands) -> None:
     complete_choices(platform, "linux64", "win64", "darwin64", "all")
     help = "zig (the default where it is installed) or cc, the system's compiler"
     complete_choices(c.add_argument("--compiler", metavar="CC", help=help), "zig", "cc")
-    help = "for a file: fixed (the default), moving by acceleration inputs, or free (URDF: its root link floats)"
-    complete_choices(c.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
+    add_file_options(c)
     help = "for a file: write the computed-torque controller of the tree instead of the tree"
     c.add_argument("--controller", action="store_true", help=help)
     add_mechanism_options(c)
@@ -43,7 +44,9 @@ def run(options: argparse.Namespace) -> None:
 
     given, starts = read_pairs(options.option, "--option"), read_pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
-    models = [load_mechanism(name, given, options.base, options.controller) for name in names]  # all before any build
+    models = [
+        load_mechanism(name, dict(given), FileOptions.of(options), options.controller) for name in names
+    ]  # before any build
     for model in models:
         with REPORTER.status("building") as update:
             files = build(

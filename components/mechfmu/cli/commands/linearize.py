@@ -8,7 +8,14 @@ from typing import Any
 from ...console import TextTable
 from ...model import Mechanism, UserError
 from ..arguments import add_repeatable, read_pairs
-from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
+from ..mechanism_argument import (
+    OPTIONS_OF_AN_FMU,
+    FileOptions,
+    add_file_options,
+    add_mechanism,
+    add_mechanism_options,
+    load_mechanism,
+)
 from ..result_files import check_ending, check_writable
 from ..terminal import OUT, REPORTER
 from . import Commands
@@ -24,7 +31,8 @@ def add_parser(commands: Commands) -> None:
         epilog="example: mechfmu linearize link_chain --option links=3 "
         '--trim --set "joint[1].angle_start=-1.5" -o chain.mat',
     )
-    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a .urdf or .toml file, or an FMU that mechfmu built")
+    add_mechanism(c, "NAME|FILE|FMU", "a mechanism, a robot file, or an FMU that mechfmu built")
+    add_file_options(c)
     add_mechanism_options(c)
     add_repeatable(c, "--set", "NAME=VALUE", "value of a parameter or input")
     c.add_argument("--trim", action="store_true", help="at the equilibrium near the start")
@@ -62,9 +70,10 @@ def _model_and_values(options: argparse.Namespace) -> tuple[Mechanism, dict[str,
 
     values = read_pairs(options.set, "--set")
     if not options.name.endswith(".fmu"):
-        return load_mechanism(options.name, read_pairs(options.option, "--option")), values
-    if options.option:
-        raise UserError(OPTIONS_OF_AN_FMU)
+        file = FileOptions.of(options)
+        return load_mechanism(options.name, read_pairs(options.option, "--option"), file), values
+    if flag := "--option" if options.option else FileOptions.of(options).given:
+        raise UserError(OPTIONS_OF_AN_FMU.replace("--option", flag))
     description = read_description(options.name)
     model = mechanism_of(options.name)
     if model is None:

@@ -11,7 +11,14 @@ from ...console import Styled, TextTable
 from ...model import Mechanism, UserError
 from ...model.extras import EXTRAS, install, missing_extras
 from ..arguments import read_pairs
-from ..mechanism_argument import OPTIONS_OF_AN_FMU, add_mechanism, add_mechanism_options, load_mechanism
+from ..mechanism_argument import (
+    OPTIONS_OF_AN_FMU,
+    FileOptions,
+    add_file_options,
+    add_mechanism,
+    add_mechanism_options,
+    load_mechanism,
+)
 from ..terminal import MAX_TABLE_ROWS, OUT, count, print_columns, shorten
 from ..tree_lines import tree_lines
 from ..variable_list import VariableLine, variable_lines, wrap_behind
@@ -31,24 +38,26 @@ def add_parser(commands: Commands) -> None:
         description="List the mechanisms, or the options and variables of one of them.",
         epilog="example: mechfmu list link_chain --option links=3",
     )
-    help = "show one mechanism, the tree in a .urdf or .toml file, or any FMU, with its variables"
+    help = "show one mechanism, the tree in a robot file, or any FMU, with its variables"
     add_mechanism(c, "NAME|FILE", help, nargs="?")
+    add_file_options(c)
     add_mechanism_options(c)
     c.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     given = read_pairs(options.option, "--option")
+    flag = "--option" if given else FileOptions.of(options).given
     if not options.name:
-        if given:
-            raise UserError("--option is for one mechanism: mechfmu list NAME --option ...")
+        if flag:
+            raise UserError(f"{flag} is for one mechanism: mechfmu list NAME {flag} ...")
         _list_all()
     elif options.name.lower().endswith(".fmu"):
-        if given:
-            raise UserError(OPTIONS_OF_AN_FMU)
+        if flag:
+            raise UserError(OPTIONS_OF_AN_FMU.replace("--option", flag))
         _list_fmu(options.name)
     else:
-        _list_mechanism(load_mechanism(options.name, given))
+        _list_mechanism(load_mechanism(options.name, given, FileOptions.of(options)))
 
 
 def _list_all() -> None:
@@ -118,7 +127,8 @@ def _print_tree(mechanism: TreeMechanism) -> None:
     branches: dict[str, list[str]] = {"": []}
     depth, texts, plain = {"": 0}, {"": f"{mechanism.name}: base"}, []
     for joint, body in zip(mechanism.tree.joints, mechanism.tree.bodies, strict=True):
-        text = f"{joint.name} ({joint.kind}) - {body.name}, {body.mass:g} kg"
+        kind = f"{joint.kind}, follows {joint.mimic}" if joint.mimic else joint.kind
+        text = f"{joint.name} ({kind}) - {body.name}, {body.mass:g} kg"
         branches[joint.parent].append(body.name)
         branches[body.name], texts[body.name] = [], text
         depth[body.name] = depth[joint.parent] + 1

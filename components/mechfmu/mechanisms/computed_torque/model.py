@@ -9,7 +9,8 @@
 `passive` are the forces of springs, dampers and friction in the joints, which the motors then need not overcome twice.
 With the plant's own parameters every joint coordinate follows its reference like a damped oscillator of frequency omega
 and damping ratio zeta. The error of a spherical joint is the rotation vector from its orientation to the reference.
-With law=gravity the torques carry the weight only.
+With law=gravity the torques carry the weight only. A joint that follows another has no motor: that of the joint it
+follows does its work as well, tau_leader + multiplier tau_follower. Rotors add armature * a to the inverse dynamics.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from ...multibody.inverse_dynamics import inverse_dynamics
 from ...multibody.rotations import quaternion_product, rotation_vector, unit_quaternion
 from ...multibody.tree import Body, BodyTree, Joint
 from ..tree.base import TreeMechanism
+from ..tree.followers import collected, expanded
+from ..tree.motors import armature
 from ..tree.names import identifier, tree_of
 from ..tree.passive_forces import passive_forces
 from ..tree.variables import FORCES, RATES
@@ -45,6 +48,7 @@ RATE_REFERENCES = {"rad": ("rate_reference", "rad/s"), "m": ("speed_reference", 
 ACCELERATION_REFERENCES = {"rad": ("acceleration_reference", "rad/s2"), "m": ("acceleration_reference", "m/s2")}
 
 LAWS = ("computed_torque", "gravity")
+INERTIAS = ("refuse", "warn")
 
 
 class ComputedTorque(TreeMechanism):
@@ -55,11 +59,12 @@ class ComputedTorque(TreeMechanism):
     option_list = (
         Option("model", ARM.to_json(), "the tree as JSON; made from a file by `mechfmu build FILE --controller`"),
         Option("law", "computed_torque", "follow a reference, or only carry the weight", choices=LAWS),
+        Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
     )
 
     @cached_property
     def tree(self) -> BodyTree:
-        tree = tree_of(self.options["model"])
+        tree = tree_of(self.options["model"], self.options["inertia"])
         for joint in tree.joints:
             if joint.kind == "free":
                 raise UserError(f"joint {joint.name} is free: it has no motor that a controller could drive")
@@ -89,6 +94,7 @@ class ComputedTorque(TreeMechanism):
                 Row("zeta", "control.damping_ratio", "parameter", "damping ratio of this decay", "1",
                     start=1.0, min=0.0),
                 *self.passive_rows(),
+                *self.armature_rows(),
                 *self.coordinate_rows("input", "_reference", ", reference"),
                 *self.joint_rows("input", "v_ref", RATE_REFERENCES, "{what} of joint {name}"),
                 *self.joint_rows("input", "a_ref", ACCELERATION_REFERENCES, "{what} of joint {name}"),
@@ -116,20 +122,31 @@ class ComputedTorque(TreeMechanism):
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         U, P = self.table.u(u), self.table.p(p)
-        q = self._normalised(self.gathered(U, self.coordinate_rows("input")))
-        v = self.gathered(U, self.joint_rows("input", "v", RATES))
+        measured = (
+            self.gathered(U, self.coordinate_rows("input")),
+            self.gathered(U, self.joint_rows("input", "v", RATES)),
+        )
+        q, v = expanded(self.tree, self.followers, *measured)
+        q = self._normalised(q)
         zero = 0.0 * v
         v_used, a, passive = zero, zero, zero
         if self.follows:
-            q_ref = self._normalised(self.gathered(U, self.coordinate_rows("input", "_reference")))
+            q_ref = self.gathered(U, self.coordinate_rows("input", "_reference"))
             v_ref = self.gathered(U, self.joint_rows("input", "v_ref", RATE_REFERENCES))
             a_ref = self.gathered(U, self.joint_rows("input", "a_ref", ACCELERATION_REFERENCES))
+            _, a_ref = expanded(self.tree, self.followers, q_ref, a_ref)
+            q_ref, v_ref = expanded(self.tree, self.followers, q_ref, v_ref)
+            q_ref = self._normalised(q_ref)
             v_used, a = v, a_ref + 2 * P.zeta * P.omega * (v_ref - v) + P.omega**2 * self._error(q, q_ref)
             passive, _, _ = passive_forces(self.tree, self.passive, self.stopped, q, v, P)
         frames = self.frames[0]
         up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
         tau = inverse_dynamics(frames, self.bodies(P), q, v_used, a, {}, up, np.zeros(3), np.zeros(3))
-        return self.table.y.pack(**self.spread(tau - passive, self.joint_rows("output", "tau", FORCES)))
+        rotors = armature(self.tree, P) if self.follows else {}
+        if rotors:
+            tau = tau + np.stack([rotors.get(rate, 0.0) * a[rate] for rate in range(len(a))])
+        motors = collected(self.tree, self.followers, tau - passive)
+        return self.table.y.pack(**self.spread(motors, self.joint_rows("output", "tau", FORCES)))
 
     def _normalised(self, q: Array) -> Array:
         """Coordinates whose quaternions have length one, whatever the inputs are."""

@@ -6,6 +6,7 @@ World axes: z up, gravity along -z.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ import numpy as np
 from ...model.drawing import Drawing
 from ...model.mechanism import Array, Caution, Note
 from ...model.variables import Row
+from ...multibody.coupled_bodies import Member, coupled_forward_dynamics
 from ...multibody.frames import BASE, Bodies
+from ...multibody.ground_contact import GroundForce
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
+from ...multibody.rigid_groups import RigidGroup
 from ...multibody.rotations import (
     cross,
     from_quaternion,
@@ -26,11 +30,17 @@ from ...multibody.rotations import (
     zxz_angles,
 )
 from ...multibody.separate_bodies import TreeMotion, forward_dynamics
+from .contacts import STATIC_BELOW_SLIDING, contact_outputs, ground_forces, with_ground
 from .drawing import tree_drawing
+from .followers import expanded, lifted, reduced
+from .inertia_requirements import TEXT, groups_judged_together, inertia_margins, possible_bodies
+from .motors import armature, saturated
 from .passive_forces import passive_forces
+from .sensors import frame_outputs
 from .singularity import STOP_BELOW, sine, singularity_guards, singularity_notes
 from .variables import ACCELERATIONS, INERTIA, RATES, UPRIGHT, XYZ, TreeVariables, start_symbol
 
+EQUAL_FRICTION = 1e-12  # static and sliding coefficient may be the same
 LENGTH_TOLERANCE = 1e-6  # of a start quaternion; beyond it, a warning reports that it is normalised
 
 
@@ -67,19 +77,29 @@ class TreeMechanism(TreeVariables):
         Quaternions must be different from zero, Euler angles must not be at their singularity.
         """
         p = self.table.p(p)
-        found = [_inertia_margin(*(getattr(p, f"J{s}")[i] for s in INERTIA)) for i in range(len(self.massive))]
+        own = self.bodies(p, own_axes=True)
+        found = inertia_margins(own, *self._judged)
         for j in self.balls if self.has_start else ():
             e = getattr(p, f"e_start_{j}")
             length = np.sqrt(np.sum(e * e))
             found += [length - 1e-6, LENGTH_TOLERANCE - np.abs(length - 1.0)]
         for j in self.angled if self.has_start else ():
             found.append(np.abs(sine(self.tree.joints[j].kind, getattr(p, f"angle_start_{j}")[1])) - STOP_BELOW)
+        if self.tree.contacts and self.has_start:
+            found.append(p.contact_mus - p.contact_mud + EQUAL_FRICTION)
         return np.stack(found) if found else np.zeros(0)
+
+    @cached_property
+    def _judged(self) -> tuple[list[int], list[RigidGroup]]:
+        """Bodies, and bodies fixed together, whose inertias must be possible."""
+        return possible_bodies(self.tree), groups_judged_together(self.tree)
 
     @property
     def requirement_texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        inertia = "its inertia is not that of a body (positive, triangle inequality)"
-        texts = [f"{self.body_label(i)}: {inertia}" for i in self.massive]
+        texts = [f"{self.body_label(i)}: {TEXT}" for i in self._judged[0]]
+        for group in self._judged[1]:
+            names = ", ".join(self.body_label(i) for i in group.bodies if i in self.massive)
+            texts.append(f"{names}, fixed together: {TEXT}")
         if not self.has_start:
             return tuple(texts)
         for j in self.balls:
@@ -87,18 +107,21 @@ class TreeMechanism(TreeVariables):
             texts.append(f"{start} zero, which is not an orientation")
             texts.append(Caution(f"{start} not of length 1; it is divided by its length"))
         singular = f"its angles start at their singularity (|sin phi_2| < {STOP_BELOW:g}): {self.without_singularity}"
-        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled))
+        friction = (STATIC_BELOW_SLIDING,) if self.tree.contacts else ()
+        return (*texts, *(f"{self.joint_label(j)}: {singular}" for j in self.angled), *friction)
 
     # --- the equations ------------------------------------------------------------------------------------------------
 
     def rates(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
+        q, v = self.coordinates(x)
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         tau, motor, loss, _ = self.joint_forces(q, v, U, P)
-        motion, load_power, base_power = self.motion(q, v, tau, X, U, P)
+        motion, load_power, base_power, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            loss = loss + touch.loss
         parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
         parts |= self.spread(self._coordinate_rates(q, v), self.coordinate_rows())
-        parts |= self.spread(motion.vdot, self.joint_rows("state", "v", RATES))
+        parts |= self.spread(reduced(self.tree, self.followers, motion.vdot), self.joint_rows("state", "v", RATES))
         if self.moving:
             w = np.stack([X.base_wx, X.base_wy, X.base_wz])
             for a in XYZ:
@@ -111,13 +134,15 @@ class TreeMechanism(TreeVariables):
         return self.table.x.pack(**parts)
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
-        q, v = x[: self.nq], x[self.nq : self.nq + self.nv]
+        q, v = self.coordinates(x)
         X, U, P = self.table.x(x), self.table.u(u), self.table.p(p)
         frames, at, turns = self.frames
         tau, _, _, spring_energy = self.joint_forces(q, v, U, P)
-        motion, _, _ = self.motion(q, v, tau, X, U, P)
+        motion, _, _, ground = self.motion(q, v, tau, X, U, P)
+        for touch in ground:
+            spring_energy = spring_energy + touch.energy
         where = poses(frames, q, v, self.base_pose(X))
-        kinetic, weight, H = self._energies(where, P)
+        kinetic, weight, H = self._energies(where, v, P)
         tip = where[at[-1]]
         tip_r, tip_v = tip.point(self._tip_arm(P))
         parts: dict[str, Any] = {
@@ -137,8 +162,29 @@ class TreeMechanism(TreeVariables):
             }
         for j in self.balls:
             parts[f"angles_{j}"] = zxz_angles(frames[at[j]].rotation(q))
-        parts |= self.spread(motion.vdot, self.joint_rows("output", "vdot", ACCELERATIONS))
+        parts |= self.spread(motion.vdot, self.joint_rows("output", "vdot", ACCELERATIONS, joints=self.movable))
+        for j in self.followers:
+            frame, unit = frames[at[j]], "m" if frames[at[j]].motion == "slide" else "rad"
+            parts |= {f"{'position' if unit == 'm' else 'angle'}_{j}": q[frame.q], f"v_{j}_{unit}": v[frame.v]}
+        parts |= self._frame_outputs(where, motion, X, U, P) | contact_outputs(ground)
         return self.table.y.pack(**parts, **self.extra_outputs(q, v, P))
+
+    def _frame_outputs(self, where: list[Pose], motion: TreeMotion, X: Any, U: Any, P: Any) -> dict[str, Array]:
+        """Outputs of the frames of sensors."""
+        if not self.tree.points:
+            return {}
+        _, at, turns = self.frames
+        number = {body.name: i for i, body in enumerate(self.tree.bodies)}
+        pose = self.base_pose(X)
+        a_0, alpha_0, omega_0 = self._base_motion(pose, U, P)
+        parts: dict[str, Array] = {}
+        for i, point in enumerate(self.tree.points):
+            k, W, placed = BASE, np.eye(3), pose
+            if point.body:
+                body = number[point.body]
+                k, W, placed = at[body], turns[body], where[at[body]]
+            parts |= frame_outputs(i, point, k, W, placed, motion, (omega_0, a_0, alpha_0))
+        return parts
 
     def extra_outputs(self, q: Array, v: Array, P: Any) -> dict[str, Array]:
         """Outputs that a mechanism adds to the table."""
@@ -159,7 +205,7 @@ class TreeMechanism(TreeVariables):
         if not self.angled:
             return np.zeros(0)
         P, least = self.table.p(p), 1.0
-        for j, now in self._sines(x[: self.nq]).items():
+        for j, now in self._sines(self.coordinates(x)[0]).items():
             start = sine(self.tree.joints[j].kind, getattr(P, f"angle_start_{j}")[1])
             least = np.minimum(least, np.where(start < 0, -now, now))
         found = singularity_guards(least)
@@ -213,27 +259,33 @@ class TreeMechanism(TreeVariables):
         r, v, w = (_vector(X, f"base_{s}") for s in "rvw")
         return Pose(from_quaternion(X.base_e), X.base_e, r, v, w)
 
+    def coordinates(self, x: Array) -> tuple[Array, Array]:
+        """Coordinates and rates of all joints, those that follow others included."""
+        return expanded(self.tree, self.followers, x[: self.nq], x[self.nq : self.nq + self.nv])
+
     def joint_forces(self, q: Array, v: Array, U: Any, P: Any) -> tuple[Array, Array, Array, Array]:
         """The whole force in each rate, the motors' power, the power lost, and the energy of the springs."""
         motors = self.motor_rows()
-        motor = self.gathered(U, motors) if motors else np.zeros(0)
+        given = self.gathered(U, motors) if motors else np.zeros(0)
+        motor = lifted(self.tree, self.followers, saturated(self.tree, self.independent, self.limited, given))
         passive, loss, energy = passive_forces(self.tree, self.passive, self.stopped, q, v, P)
         return motor + passive, np.sum(motor * v), loss, energy
 
-    def motion(self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any) -> tuple[TreeMotion, Array, Array]:
-        """The accelerations, and the power of the tip's load and of the base."""
+    def motion(
+        self, q: Array, v: Array, tau: Array, X: Any, U: Any, P: Any
+    ) -> tuple[TreeMotion, Array, Array, list[GroundForce]]:
+        """The accelerations, the power of the tip's load and of the base, and the forces of the ground."""
         frames, at, _ = self.frames
         base = self.base_pose(X)
         where = poses(frames, q, v, base)
         force, moment, arm = _vector(U, "tip_f"), _vector(U, "tip_m"), self._tip_arm(P)
         last = where[at[-1]]
         F, M = last.A.T @ force, last.A.T @ moment
-        loads = {at[-1]: (F, M + cross(arm, F))}
-        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
-        acceleration = _vector(U, "base_a") + up if self.moving else up
-        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
-        a_0, alpha_0, omega_0 = base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
-        motion = forward_dynamics(frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0)
+        ground = ground_forces(self.tree.contacts, *self.touching, where, P)
+        loads = with_ground({at[-1]: (F, M + cross(arm, F))}, ground, self.touching[0], where)
+        a_0, alpha_0, omega_0 = self._base_motion(base, U, P)
+        arguments = frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0, armature(self.tree, P)
+        motion = coupled_forward_dynamics(*arguments, self.members) if self.members else forward_dynamics(*arguments)
         _, tip_v = last.point(arm)
         load_power = np.sum(force * tip_v) + np.sum(moment * last.w)
         base_power: Any = 0.0
@@ -243,7 +295,19 @@ class TreeMechanism(TreeVariables):
                     F_k, M_k = self._world_wrench(where, motion, k)
                     arm_k = where[k].r - base.r
                     base_power = base_power + np.sum(F_k * base.v) + np.sum((M_k + cross(arm_k, F_k)) * base.w)
-        return motion, load_power, base_power
+        return motion, load_power, base_power, ground
+
+    def _base_motion(self, base: Pose, U: Any, P: Any) -> tuple[Array, Array, Array]:
+        """Acceleration with the weight, angular acceleration and angular velocity of the base, in its axes."""
+        up = np.stack([0.0 * P.gravity, 0.0 * P.gravity, P.gravity])
+        acceleration = _vector(U, "base_a") + up if self.moving else up
+        epsilon = _vector(U, "base_eps") if self.moving else np.zeros(3)
+        return base.A.T @ acceleration, base.A.T @ epsilon, base.A.T @ base.w
+
+    @cached_property
+    def members(self) -> dict[int, Member]:
+        """As `BodyTree.members`."""
+        return self.tree.members(self.frames[1])
 
     def spread(self, flat: Array, rows: list[Row]) -> dict[str, Array]:
         """A flat vector cut into the parts that belong to the rows, by symbol."""
@@ -266,7 +330,7 @@ class TreeMechanism(TreeVariables):
         F, M = motion.reaction[k]
         return where[k].A @ F, where[k].A @ M
 
-    def _energies(self, where: list[Pose], P: Any) -> tuple[Array, Array, Array]:
+    def _energies(self, where: list[Pose], v: Array, P: Any) -> tuple[Array, Array, Array]:
         """Kinetic energy, potential energy of the weight, angular momentum about the vertical."""
         bodies, at = self.bodies(P), self.frames[1]
         kinetic, weight, H = 0.0, 0.0, 0.0
@@ -278,36 +342,23 @@ class TreeMechanism(TreeVariables):
             kinetic = kinetic + 0.5 * (bodies.m[i] * np.sum(velocity * velocity) + np.sum(w * Jw))
             weight = weight + P.gravity * P.m[number] * r[2]
             H = H + bodies.m[i] * (r[0] * velocity[1] - r[1] * velocity[0]) + (pose.A @ Jw)[2]
+        for rate, rotor in armature(self.tree, P).items():
+            kinetic = kinetic + 0.5 * rotor * v[rate] ** 2
         return kinetic, weight, H
 
     def _coordinate_rates(self, q: Array, v: Array) -> Array:
-        """dq/dt: the rates themselves, except for quaternions."""
+        """dq/dt of the states: the rates themselves, except for quaternions."""
         parts = []
-        for frame in self.frames[0]:
+        following = {self.frames[1][j] for j in self.followers}
+        for k, frame in enumerate(self.frames[0]):
+            if k in following:
+                continue
             if frame.motion == "ball":
                 e = q[frame.q : frame.q + 4]
                 parts.append(quaternion_rate(e, v[frame.v : frame.v + 3]) + normalising_rate(e))
             elif frame.rates:
                 parts.append(np.reshape(v[frame.v], (1,)))
         return np.concatenate(parts)
-
-
-def _inertia_margin(xx: Array, yy: Array, zz: Array, xy: Array, xz: Array, yz: Array) -> Array:
-    """Positive for inertias that a real body can have: tr J / 2 E - J is positive semidefinite.
-
-    J is then also positive semidefinite, and obeys the triangle inequality.
-    """
-    trace = xx + yy + zz
-    a, b, c = trace / 2 - xx, trace / 2 - yy, trace / 2 - zz
-    slack = 1e-9 * trace
-    determinant = a * b * c - 2 * xy * xz * yz - a * yz**2 - b * xz**2 - c * xy**2
-    pairs = [a * b - xy**2, a * c - xz**2, b * c - yz**2]
-    minors = [a + slack, b + slack, c + slack]
-    minors += [*(pair + slack * trace for pair in pairs), determinant + slack * trace**2]
-    least = minors[0]
-    for minor in minors[1:]:
-        least = np.minimum(least, minor)
-    return least + 1e-30
 
 
 def _vector(named: Any, prefix: str) -> Array:

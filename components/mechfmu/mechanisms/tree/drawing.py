@@ -5,6 +5,7 @@ A body without shapes is drawn as the box with its inertia.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ Array = Any
 def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     """The drawing of a TreeMechanism from `value(name) -> number`."""
     tree, (frames, at, turns) = mechanism.tree, mechanism.frames
-    names = [name for row in mechanism.coordinate_rows() for name in row.names()]
+    rows = mechanism.coordinate_rows(joints=mechanism.movable)
+    names = [name for row in rows for name in row.names()]
     base = _base(mechanism, value)
-    where = poses(frames, np.array([value(name) for name in names]), np.zeros(mechanism.nv), base)
+    rates = sum(joint.rates for joint in tree.joints)
+    where = poses(frames, np.array([value(name) for name in names]), np.zeros(rates), base)
     joints = [where[k].r for k in at]
     index = {body.name: i for i, body in enumerate(tree.bodies)}
     placed = {"": (base.r, base.A)}  # origin of each body, and its own axes
@@ -42,7 +45,7 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
         solids.append(Solid(shape.kind, shape.size, r + A @ place, A @ turn, index.get(shape.body, -1)))
     shaped = {shape.body for shape in tree.shapes}
     for i in mechanism.massive:
-        if tree.bodies[i].name not in shaped:
+        if tree.bodies[i].name not in shaped and tree.bodies[i].mass > 0:
             ends = [joints[k] for k, j in enumerate(tree.joints) if j.parent == tree.bodies[i].name] + (
                 [tip] if i == len(at) - 1 else []
             )
@@ -54,10 +57,18 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
         arrows.append(
             Arrow(f"{label}.force", "reaction", joints[j], np.array([value(f"{label}.force_{a}") for a in XYZ]))
         )
+    for sphere, label in zip(tree.contacts, mechanism.contact_labels, strict=True):
+        r, A = placed[sphere.body]
+        force = np.array([value(f"{label}.force_{a}") for a in XYZ])
+        arrows.append(Arrow(f"{label}.force", "reaction", r + A @ np.array(sphere.position), force))
     motors = [name for row in mechanism.motor_rows() for name in row.names()]
+    driven = iter(motors)  # in the order of the frames
+    following = {at[j] for j in mechanism.followers}
     moments = [Moment("tip.moment", tip, np.array([value(f"tip.moment_{a}") for a in XYZ]))]
     for k, frame in enumerate(frames):
-        names = motors[frame.v : frame.v + frame.rates]
+        if k in following:
+            continue
+        names = list(islice(driven, frame.rates))
         axes = where[k].A if frame.motion == "ball" else where[k].A[:, [frame.axis]]
         along = axes @ np.array([value(name) for name in names]) if names else np.zeros(3)
         if frame.motion == "slide":

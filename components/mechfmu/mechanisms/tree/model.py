@@ -1,9 +1,12 @@
-"""Any tree of bodies: described in a URDF or TOML file, or as data (multibody/tree.py)."""
+"""Any tree of bodies: described in a robot file, or as data (multibody/tree.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+from warnings import warn
 
 from ...model.mechanism import Option, UserError
 from ...model.variables import Row
@@ -26,6 +29,10 @@ EXAMPLE = BodyTree(
 )
 
 
+EFFORTS = ("limited", "unlimited")
+INERTIAS = ("refuse", "warn")
+
+
 class Tree(TreeMechanism):
     """A mechanism made from a description of bodies and joints."""
 
@@ -38,34 +45,67 @@ class Tree(TreeMechanism):
         ),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
+        Option("effort", "limited", "limited: motors do no more than the effort of the file", choices=EFFORTS),
+        Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
     )
 
     @classmethod
-    def from_file(cls, path: str | Path, base: str = "fixed", stops: str = "none") -> Tree:
-        """The mechanism of a .urdf or .toml file.
+    def from_file(
+        cls,
+        path: str | Path,
+        base: str | None = None,
+        stops: str = "none",
+        effort: str = "limited",
+        inertia: str = "refuse",
+        ignore: Iterable[str] = (),
+        report: Callable[[str], None] = warn,
+        frames: Sequence[str] = (),
+        contacts: Sequence[str] = (),
+        arguments: Mapping[str, str] | None = None,
+    ) -> Tree:
+        """The mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML (docs/tree_format.md).
 
-        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF file floating.
+        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF or SDF file floating. None:
+        as the file says, and fixed where it cannot say it.
+        inertia: of an inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible
+        one. report: gets a line for each of them; a warning by default.
+        ignore: what the file asks for and is left out, by the words that the messages name. arguments: of a xacro file.
+        frames: links, joints or sensors whose motion and joint force are outputs.
+        contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
         """
         from .readers.read import read_tree
 
-        if base not in ("fixed", "moving", "free"):
+        if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(path, "free" if base == "free" else "fixed")
-        made = cls(model=tree.to_json(), base="moving" if base == "moving" else "fixed", stops=stops)
+        tree = read_tree(
+            path, "fixed" if base == "moving" else base, inertia, ignore, report, frames, contacts, arguments
+        )
+        taken = "warn" if inertia == "warn" else "refuse"
+        base = "moving" if base == "moving" else "fixed"
+        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made
 
+    @property
+    def shown_options(self) -> Mapping[str, Any]:
+        """The model, and what differs from the default."""
+        usual = {o.name: o.default for o in self.option_list if o.name != "model"}
+        return {name: value for name, value in self.options.items() if name not in usual or value != usual[name]}
+
     @cached_property
     def tree(self) -> BodyTree:
-        return tree_of(self.options["model"])
+        return tree_of(self.options["model"], self.options["inertia"])
 
     def rows(self) -> tuple[Row, ...]:
-        """Those of any tree, unless a joint has the name of something else."""
+        """Those of any tree, unless a joint, frame or contact has the name of something else."""
         rows = super().rows()
         taken: set[str] = set()
         for name in (name for row in rows for name in row.names()):
             if name in taken:
-                raise UserError(f"joint {name.partition('.')[0]}: rename it, the FMU has a variable {name} of its own")
+                label = name.partition(".")[0]
+                kinds = {"frame": self.frame_labels, "contact": self.contact_labels}
+                what = next((kind for kind, labels in kinds.items() if label in labels), "joint")
+                raise UserError(f"{what} {label}: rename it, the FMU has a variable {name} of its own")
             taken.add(name)
         return rows
 
@@ -77,6 +117,10 @@ class Tree(TreeMechanism):
     @property
     def elastic_stops(self) -> bool:  # type: ignore[override]
         return bool(self.options["stops"] == "elastic")
+
+    @property
+    def limited_effort(self) -> bool:  # type: ignore[override]
+        return bool(self.options["effort"] == "limited")
 
     @property
     def moving(self) -> bool:  # type: ignore[override]

@@ -8,11 +8,11 @@ from ...model.mechanism import UserError
 from ...multibody.tree import BodyTree, TreeError
 
 
-def tree_of(model: str) -> BodyTree:
-    """Return the tree that an option describes as JSON, checked."""
+def tree_of(model: str, inertia: str = "refuse") -> BodyTree:
+    """Return the tree that an option describes as JSON, checked; inertia: as in `BodyTree.check`."""
     try:
         tree = BodyTree.from_json(model)
-        tree.check()
+        tree.check(inertia)
     except TreeError as error:
         raise UserError(str(error)) from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:

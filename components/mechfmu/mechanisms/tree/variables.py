@@ -14,8 +14,11 @@ import numpy as np
 
 from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
+from ...multibody.following import follow
 from ...multibody.frames import Frame
 from ...multibody.tree import MOTIONS, BodyTree, Joint
+from .contacts import GROUND_ROWS, contact_rows
+from .sensors import frame_rows
 
 XYZ = "xyz"
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -34,6 +37,7 @@ class TreeVariables(Mechanism):
 
     moving = False  # the base follows acceleration inputs
     elastic_stops = False  # joints with limits are held back there
+    limited_effort = False  # motors with an effort do no more than that
     has_start = True  # the start of the joints is a set of parameters
     start_coordinates: Mapping[str, float | tuple[float, ...]] = {}  # start values other than zero, by joint
     start_rates: Mapping[str, float | tuple[float, ...]] = {}
@@ -52,11 +56,26 @@ class TreeVariables(Mechanism):
 
     @property
     def nq(self) -> int:
-        return sum(j.coordinates for j in self.tree.joints)
+        """Coordinates that are states: those of joints that follow no other."""
+        return sum(j.coordinates for j in self.tree.joints if not j.mimic)
 
     @property
     def nv(self) -> int:
-        return sum(j.rates for j in self.tree.joints)
+        return sum(j.rates for j in self.tree.joints if not j.mimic)
+
+    @property
+    def frame_labels(self) -> list[str]:
+        """Names of the frames of sensors; one that a joint, the tip or the base has already gets the suffix _frame."""
+        return self._free_labels([point.name for point in self.tree.points], "_frame")
+
+    @property
+    def contact_labels(self) -> list[str]:
+        """Names of the spheres that touch the ground; likewise, with the suffix _contact."""
+        return self._free_labels([sphere.name for sphere in self.tree.contacts], "_contact")
+
+    def _free_labels(self, names: list[str], suffix: str) -> list[str]:
+        taken = {"tip", "base", *(self.joint_label(j) for j in self.movable)}
+        return [f"{name}{suffix}" if name in taken else name for name in names]
 
     # --- bodies and joints of a kind, by number -----------------------------------------------------------------------
 
@@ -67,13 +86,30 @@ class TreeVariables(Mechanism):
 
     @cached_property
     def massive(self) -> list[int]:
-        """Bodies with mass: the others are only frames, and have no parameters."""
-        return [i for i, b in enumerate(self.tree.bodies) if b.mass > 0]
+        """Bodies with mass or inertia: the others are only frames, and have no parameters."""
+        return [i for i, b in enumerate(self.tree.bodies) if b.mass > 0 or any(b.inertia)]
 
     @cached_property
     def movable(self) -> list[int]:
         """Joints that are not fixed."""
         return [j for j, joint in enumerate(self.tree.joints) if joint.rates]
+
+    @cached_property
+    def followers(self) -> dict[int, tuple[int, float, float]]:
+        """Joints that follow another: the joint that they follow, multiplier and offset."""
+        return follow(self.tree.joints)
+
+    @cached_property
+    def independent(self) -> list[int]:
+        """Joints that move and follow no other: their coordinates and rates are states, their motors inputs."""
+        return [j for j in self.movable if j not in self.followers]
+
+    @cached_property
+    def limited(self) -> list[int]:
+        """Joints whose motor cannot do more than the effort of the description."""
+        if not self.limited_effort:
+            return []
+        return [j for j in self.independent if self.tree.joints[j].rates == 1 and self.tree.joints[j].effort]
 
     @cached_property
     def passive(self) -> list[int]:
@@ -99,6 +135,14 @@ class TreeVariables(Mechanism):
         kinds = ("euler_zxz", "cardan_xyz", "cardan_zyx")
         return [j for j, joint in enumerate(self.tree.joints) if joint.kind in kinds]
 
+    @cached_property
+    def touching(self) -> tuple[list[int], list[np.ndarray]]:
+        """For each sphere that touches the ground, the frame of its body and the rotation to the body's own axes."""
+        _, at, turns = self.frames
+        number = {body.name: i for i, body in enumerate(self.tree.bodies)}
+        bodies = [number[sphere.body] for sphere in self.tree.contacts]
+        return [at[i] for i in bodies], [turns[i] for i in bodies]
+
     # --- the table ----------------------------------------------------------------------------------------------------
 
     def rows(self) -> tuple[Row, ...]:
@@ -110,10 +154,12 @@ class TreeVariables(Mechanism):
             Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
             *self.body_rows(),
             *self.passive_rows(),
+            *self.armature_rows(),
             *self.coordinate_rows("parameter", "_start", " at the start"),
             *self.joint_rows("parameter", "v_start", START_RATES, "{what} of joint {name}"),
             *(STOP_ROWS if self.stopped else ()),
             *_vector_rows("tip_offset_", "tip.offset_", "parameter", tip, "m", self.tip_offset),
+            *(GROUND_ROWS if self.tree.contacts else ()),
         ]
 
     def _input_rows(self) -> list[Row]:
@@ -144,7 +190,12 @@ class TreeVariables(Mechanism):
         ]
 
     def _output_rows(self) -> list[Row]:
-        rows = self.joint_rows("output", "vdot", ACCELERATIONS, "{what} of joint {name}")
+        followers = list(self.followers)
+        rows = [
+            *self.coordinate_rows("output", joints=followers),
+            *self.joint_rows("output", "v", RATES, "{what} of joint {name}", followers),
+            *self.joint_rows("output", "vdot", ACCELERATIONS, "{what} of joint {name}", self.movable),
+        ]
         for j in self.balls:
             name = self.joint_label(j)
             text = f"Euler angle {{k}} (z, x, z) of joint {name}"
@@ -171,6 +222,8 @@ class TreeVariables(Mechanism):
             Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
             Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
             Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *frame_rows(self.tree.points, self.frame_labels),
+            *contact_rows(self.contact_labels),
         ]
 
     # --- rows by body and joint ---------------------------------------------------------------------------------------
@@ -185,8 +238,11 @@ class TreeVariables(Mechanism):
             return Row(symbol, names, "parameter", text, unit, len(bodies), tuple(values), above=above)
 
         about = "inertia about the mass centre, body axes"
+        masses = row("m", "mass", "mass", "kg", [b.mass for b in bodies], above=0.0)
+        if not all(b.mass > 0 for b in bodies):
+            masses = replace(masses, above=None, min=0.0)
         return [
-            row("m", "mass", "mass", "kg", [b.mass for b in bodies], above=0.0),
+            masses,
             *(
                 row(f"J{s}", f"inertia_{s}", about, "kg.m2", [b.inertia[i] for b in bodies])
                 for i, s in enumerate(INERTIA)
@@ -221,10 +277,26 @@ class TreeVariables(Mechanism):
                 rows.append(Row(f"rest_{j}", f"{name}.{word}", "parameter", text, _units(joint)[0], start=joint.rest))
         return rows
 
-    def coordinate_rows(self, role: Role = "state", suffix: str = "", when: str = "") -> list[Row]:
-        """Angles, lengths and quaternions of the joints: the states, or what goes with them, such as start values."""
+    def armature_rows(self) -> list[Row]:
+        """Inertias of rotors, of joints that have one."""
         rows = []
         for j in self.movable:
+            joint, name = self.tree.joints[j], self.joint_label(j)
+            if joint.armature:
+                unit = "kg" if _units(joint)[0] == "m" else "kg.m2"
+                text = f"inertia of the motor's rotor seen from joint {name}"
+                rows.append(Row(f"I_{j}", f"{name}.armature", "parameter", text, unit, start=joint.armature, min=0.0))
+        return rows
+
+    def coordinate_rows(
+        self, role: Role = "state", suffix: str = "", when: str = "", joints: Sequence[int] | None = None
+    ) -> list[Row]:
+        """Angles, lengths and quaternions of the joints: the states, or what goes with them, such as start values.
+
+        joints: those that follow no other, unless given.
+        """
+        rows = []
+        for j in self.independent if joints is None else joints:
             joint, name = self.tree.joints[j], self.joint_label(j)
             plain = _units(joint, quaternions=False)
             for unit, word in (("m", "position"), ("rad", "angle")):
@@ -247,10 +319,15 @@ class TreeVariables(Mechanism):
                 rows.append(Row(f"e{suffix}_{j}", name, role, text, "1", size=4, start=start))
         return rows
 
-    def joint_rows(self, role: Role, symbol: str, words: Words, text: str = "") -> list[Row]:
-        """One row per joint and unit for quantities that go with the rates."""
+    def joint_rows(
+        self, role: Role, symbol: str, words: Words, text: str = "", joints: Sequence[int] | None = None
+    ) -> list[Row]:
+        """One row per joint and unit for quantities that go with the rates.
+
+        joints: those that follow no other, unless given.
+        """
         rows = []
-        for j in self.movable:
+        for j in self.independent if joints is None else joints:
             joint, name = self.tree.joints[j], self.joint_label(j)
             units = _rate_units(joint)
             for unit in dict.fromkeys(units):
@@ -268,8 +345,18 @@ class TreeVariables(Mechanism):
         return rows
 
     def motor_rows(self) -> list[Row]:
-        """The motors' inputs, in the order of the rates."""
-        return self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
+        """The motors' inputs, in the order of the rates of joints that follow no other."""
+        rows = self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
+        limits = {f"tau_{j}_{_rate_units(joint)[0]}": joint.effort for j, joint in self._limited_joints()}
+        return [
+            replace(row, description=f"{row.description}; more than {limits[row.symbol]:g} {row.unit} has no effect")
+            if row.symbol in limits
+            else row
+            for row in rows
+        ]
+
+    def _limited_joints(self) -> list[tuple[int, Joint]]:
+        return [(j, self.tree.joints[j]) for j in self.limited]
 
 
 STOP_ROWS = (

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
+from ....multibody.following import follow
+from ....multibody.massless_joints import held
+from ....multibody.rigid_groups import impossible_inertias, repaired
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
 Placed = tuple[np.ndarray, np.ndarray]  # rotation and origin of a frame in another one
+
+Report = Callable[[str, int], None]  # what was done about an inertia, and the line of the body
+INERTIAS = ("refuse", "warn", "repair")
 
 MAX_BODIES = 5000  # far above any robot; keeps a hostile file from costing minutes
 MAX_NAME = 200
@@ -82,6 +90,10 @@ def printable(thing: object) -> str:
     if not text.isprintable():
         text = ascii(text)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def no_report(text: str, line: int) -> None:
+    """Ignore a report."""
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -162,14 +174,13 @@ def joint_in_joint_frame(joint: Joint, pose: Placed) -> Joint:
     )
 
 
-def shape_in_joint_frame(shape: BodyShape, pose: Placed) -> BodyShape:
-    """A shape of that body, likewise."""
+def placed_in_joint_frame(thing: Any, pose: Placed) -> Any:
+    """A shape, point or contact of that body, likewise."""
     C, p = pose
-    return replace(
-        shape,
-        position=flat(p + C @ np.array(shape.position)),
-        rotation=flat(tidy(C @ np.reshape(shape.rotation, (3, 3)))),
-    )
+    moved = replace(thing, position=flat(p + C @ np.array(thing.position)))
+    if not hasattr(thing, "rotation"):
+        return moved
+    return replace(moved, rotation=flat(tidy(C @ np.reshape(thing.rotation, (3, 3)))))
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -201,7 +212,7 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
             if name in lines:
                 raise Fault(f"{what} {printable(name)}: there is another one of this name in line {lines[name]}", line)
             lines[name] = line
-    known = {b.name for b, _ in bodies}
+    known, joint_names = {b.name for b, _ in bodies}, {j.name for j, _ in joints}
     carriers: dict[str, Joint] = {}
     for joint, line in joints:
         what = f"joint {printable(joint.name)}"
@@ -211,6 +222,11 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
                 raise Fault(f"{what}: its {role} {printable(name)} does not exist{hint}", line)
         if joint.parent == joint.child:
             raise Fault(f"{what}: its parent and its child are the same {word} {printable(joint.child)}", line)
+        if joint.mimic and joint.mimic not in joint_names:
+            hint = did_you_mean(joint.mimic, map(printable, joint_names))
+            text = f"mimic: joint {printable(joint.mimic)} does not exist{hint}"
+            remedy = "; --ignore mimic lets every joint move on its own" if word == "link" else ""
+            raise Fault(f"{what}: {text}{remedy}", line)
         if joint.child in carriers:
             other, child = printable(carriers[joint.child].name), printable(joint.child)
             raise Fault(f"{what}: {word} {child} has two parents, joint {other} carries it already", line)
@@ -218,12 +234,20 @@ def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:
 
 
 def arranged(
-    name: str, bodies: Bodies, joints: Joints, poses: Mapping[str, Placed], word: str, shapes: Sequence[BodyShape] = ()
+    name: str,
+    bodies: Bodies,
+    joints: Joints,
+    poses: Mapping[str, Placed],
+    word: str,
+    shapes: Sequence[BodyShape] = (),
+    inertia: str = "refuse",
+    report: Report = no_report,
+    attached: Sequence[tuple[FramePoint | ContactSphere, int]] = (),
 ) -> BodyTree:
     """The checked tree, depth first, children in the order of the file.
 
     poses: for a body that is given in a frame of its own, the pose of the body frame in the joint frame. Shapes without
-    a body belong to the base.
+    a body belong to the base. inertia, report: as in `judged`. attached: frames and contact spheres, with their lines.
     """
     body_of, on = {b.name: b for b, _ in bodies}, {b.name: list[Joint]() for b, _ in bodies} | {"": list[Joint]()}
     for joint, _ in joints:
@@ -250,22 +274,56 @@ def arranged(
                 name=joint_names[joint.name],
                 parent=body_names.get(joint.parent, ""),
                 child=body_names[joint.child],
+                mimic=joint_names.get(joint.mimic, ""),
             )
         )
-    final_shapes = [
-        replace(shape_in_joint_frame(s, poses[s.body]) if s.body in poses else s, body=body_names.get(s.body, ""))
-        for s in shapes
-    ]
-    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), tuple(final_shapes))
+
+    def on_bodies(things: Iterable[Any]) -> list[Any]:
+        moved = (placed_in_joint_frame(t, poses[t.body]) if t.body in poses else t for t in things)
+        return [replace(t, body=body_names.get(t.body, t.body)) for t in moved]
+
+    moved = on_bodies(thing for thing, _ in attached)
+    points = tuple(a for a in moved if isinstance(a, FramePoint))
+    contacts = tuple(a for a in moved if isinstance(a, ContactSphere))
+    final_shapes = tuple(on_bodies(s if s.body in body_names else replace(s, body="") for s in shapes))
+    tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), final_shapes, points, contacts)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
         ("joint", joint_names[j.name]): line for j, line in joints
     }
+    lines |= {("frame" if isinstance(a, FramePoint) else "contact", a.name): line for a, line in attached}
+    return judged(tree, lines, inertia, report)
+
+
+def judged(tree: BodyTree, lines: Mapping[tuple[str, str], int], inertia: str, report: Report) -> BodyTree:
+    """The tree, checked, with its inertias refused, taken or repaired.
+
+    lines: of bodies, joints, frames and contacts, by word and name. inertia: what becomes of an inertia that no body
+    can have: refuse; warn, it is taken as it is; repair, the nearest possible one is taken; `report` then gets a line
+    about it. Joints that move no mass are refused or held still.
+    """
+    if inertia not in INERTIAS:
+        raise UserError(f"inertia={printable(inertia)}: must be one of {', '.join(INERTIAS)}")
+
+    def place(text: str) -> int:
+        named = re.match(r"(body|joint|frame|contact) (\w+)", text)
+        return lines.get((named[1], named[2]), 0) if named else 0
+
+    notes: list[str] = []
     try:
-        tree.check()
+        if inertia == "repair":
+            tree, notes = repaired(tree)
+        if inertia != "refuse":
+            tree, more = held(tree, follow(tree.joints))
+            notes += more
+        tree.check("warn" if inertia == "warn" else "refuse")
     except TreeError as error:
-        named = re.match(r"(body|joint) (\w+)", str(error))
-        raise Fault(str(error), lines.get((named[1], named[2]), 0) if named else 0) from None
+        raise Fault(str(error), place(str(error))) from None
+    if inertia == "warn":
+        them = impossible_inertias(tree)
+        notes = [f"body {tree.bodies[i.body].name}: {i.text}; it is taken as it is" for i in them] + notes
+    for note in notes:
+        report(note, place(note))
     return tree
 
 

@@ -1,28 +1,103 @@
-"""Choose the reader of a robot description by the suffix of its file."""
+"""Choose the reader of a robot description by the suffix of its file; .xml is URDF, SDF or MJCF by its root element.
+
+The readers are imported when they are needed: some of them need further packages.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from warnings import warn
 
 from ....model.mechanism import UserError
 from ....multibody.tree import BodyTree
-from .toml_file import read_toml
-from .urdf import read_urdf
+from .asked import with_asked
+from .common import Report
+from .root_element import root_element
+from .unsupported import ignored_words
+
+SUFFIXES = ".urdf, .xacro, .sdf, .xml (MJCF, URDF) or .toml"
+KINDS = {".toml": "toml", ".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mujoco"}
+FLOATING = {
+    "toml": "in a TOML file, a joint of kind free without a parent lets a body float",
+    "mujoco": "in an MJCF file, a <freejoint/> lets a body float",
+}
 
 
-def read_tree(path: str | Path, base: str = "fixed") -> BodyTree:
-    """Return the tree of a .urdf or .toml file.
+def read_tree(
+    path: str | Path,
+    base: str | None = None,
+    inertia: str = "refuse",
+    ignore: Iterable[str] = (),
+    report: Callable[[str], None] = warn,
+    frames: Sequence[str] = (),
+    contacts: Sequence[str] = (),
+    arguments: Mapping[str, str] | None = None,
+) -> BodyTree:
+    """Return the tree of a file.
 
-    base: whether the root link of a URDF is fixed or free to float; in a TOML file, the joints define that.
+    base: whether the root link of a URDF or SDF is "fixed" or "free" to float. None: as the file says, and that of a
+    URDF, which cannot say it, is fixed. TOML and MJCF define it by their joints.
+    inertia: refuse, warn or repair, see common.judged. report: gets messages. ignore: words for what is left out, see
+    unsupported.py. arguments: of a xacro file.
+    frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
-        if base != "fixed":
-            floating = "in a TOML file, a joint of kind free without a parent lets a body float"
-            raise UserError(f"{path}: base={base} is for URDF files; {floating}")
-        return read_toml(Path(path))
-    if suffix in (".urdf", ".xml"):
-        return read_urdf(Path(path), base)
-    if suffix == ".xacro":
-        raise UserError(f"{path}: a xacro file must be expanded first: xacro {Path(path).name} > robot.urdf")
-    raise UserError(f"{path}: a robot description must end in .urdf or .toml")
+    path = Path(path)
+    kind = kind_of(path)
+    if arguments and kind != "xacro":
+        raise UserError(f"{path}: only xacro files have arguments; there is no option {next(iter(arguments))}")
+    if base == "free" and kind in FLOATING:
+        raise UserError(f"{path}: base={base} is for URDF and SDF files; {FLOATING[kind]}")
+
+    def place(text: str, line: int) -> None:
+        report(f"{path}:{line}: {text}" if line else f"{path}: {text}")
+
+    tree = _as_read(path, kind, base, inertia, ignore, place, arguments)
+    return with_asked(tree, frames, contacts, keep=kind == "toml")
+
+
+def _as_read(
+    path: Path,
+    kind: str,
+    base: str | None,
+    inertia: str,
+    ignore: Iterable[str],
+    report: Report,
+    arguments: Mapping[str, str] | None,
+) -> BodyTree:
+    """The tree with all frames and contacts of the file."""
+    if kind == "xacro":
+        from .xacro_file import read_xacro
+
+        return read_xacro(path, base, inertia, ignore, report, arguments)
+    if kind == "sdf":
+        from .sdf import read_sdf
+
+        return read_sdf(path, base, inertia, ignore, report)
+    if kind == "mujoco":
+        from .mjcf import read_mjcf
+
+        return read_mjcf(path, inertia, ignore, report)
+    if kind == "toml":
+        from .toml_file import read_toml
+
+        ignored_words(ignore, {}, "a TOML file")
+        return read_toml(path, inertia, report)
+    from .urdf import read_urdf
+
+    return read_urdf(path, base or "fixed", inertia, ignore, report)
+
+
+def kind_of(path: Path) -> str:
+    """toml, urdf, xacro, sdf or mujoco."""
+    suffix = path.suffix.lower()
+    if suffix != ".xml":
+        if suffix not in KINDS:
+            raise UserError(f"{path}: a robot description must end in {SUFFIXES}")
+        return KINDS[suffix]
+    try:
+        with path.open("rb") as file:
+            root = root_element(file.read(100_000))
+    except (OSError, ValueError):
+        return "urdf"  # whose reader says what is wrong
+    return root if root in ("sdf", "mujoco") else "urdf"

@@ -22,11 +22,14 @@ else:
     import tomli as tomllib
 
 from ....model.mechanism import did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
+from ....multibody.following import FOLLOWING
 from ....multibody.rotations import from_quaternion
-from ....multibody.tree import MOTIONS, Body, BodyTree, Joint
+from ....multibody.tree import MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
+    Report,
     Source,
     arranged,
     as_user_error,
@@ -38,6 +41,7 @@ from .common import (
     from_rpy,
     in_range,
     legal_name,
+    no_report,
     printable,
     tidy,
 )
@@ -47,12 +51,17 @@ MAX_DEPTH = 8  # of brackets; the format needs 3
 MAX_DOTS = 3  # in a key; the format needs 1
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
-TOP_KEYS = ("name", "body", "joint")
+TABLES = ("body", "joint", "shape", "frame", "contact")
+TOP_KEYS = ("name", *TABLES)
 BODY_KEYS = ("name", "mass", "com", "inertia")
 PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
-PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
+PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed", "armature")
 LIMIT_KEYS = ("lower", "upper", "effort")
-JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS)
+COUPLING_KEYS = ("mimic", "multiplier", "offset")
+JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS, *COUPLING_KEYS)
+SHAPE_KEYS = ("body", "kind", "size", "position", "rotation")
+FRAME_KEYS = ("name", "body", "position", "rotation")
+CONTACT_KEYS = ("name", "body", "position", "radius")
 ROTATIONS = ("rpy", "quaternion", "matrix")
 
 _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
@@ -60,11 +69,11 @@ _HIDDEN = re.compile(  # strings and comments, each in one step, closed or not
     re.DOTALL,
 )
 _TABLE = re.compile(r"\[\[[ \t]*([A-Za-z0-9_-]+)[ \t]*\]\]")
-_KEY = re.compile(r"\[?[ \t]*(?:joint|body)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
+_KEY = re.compile(r"\[?[ \t]*(?:joint|body|shape|frame|contact)?[ \t]*\.?[ \t]*([A-Za-z0-9_-]+)[ \t]*[.=\]]")
 
 
-def read_toml(path_or_text: Source) -> BodyTree:
-    """The tree of a TOML file (or of a text of several lines)."""
+def read_toml(path_or_text: Source, inertia: str = "refuse", report: Report = no_report) -> BodyTree:
+    """The tree of a TOML file (or of a text of several lines); inertia, report: as in common.judged."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with as_user_error(where):
@@ -76,7 +85,7 @@ def read_toml(path_or_text: Source) -> BodyTree:
         lines = LineNumbers(text, given)
         _check_keys(given, TOP_KEYS, "the file", lambda key: lines.of_key("", 0, key))
         default = Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "tree"
-        return _tree(given, legal_name(default)[:100], lines)
+        return _tree(given, legal_name(default)[:100], lines, inertia, report)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -120,7 +129,7 @@ class LineNumbers:
                 index = len(self.tables[kind]) - 1
             elif key := _KEY.match(line):
                 self.keys.setdefault((kind, index, key[1]), number)
-        for kind in ("body", "joint"):  # written in a way that this class does not understand
+        for kind in TABLES:  # written in a way that this class does not understand
             if not isinstance(given.get(kind), list) or len(given[kind]) != len(self.tables.get(kind, [])):
                 self.tables[kind] = []
 
@@ -135,7 +144,7 @@ class LineNumbers:
 
 
 class TomlTable:
-    """One [[body]] or [[joint]]: its checked values, and messages about it."""
+    """One [[body]], [[joint]] or other table: its checked values, and messages about it."""
 
     def __init__(self, kind: str, index: int, given: Any, lines: LineNumbers, keys: tuple[str, ...]):
         self.kind, self.index, self.lines = kind, index, lines
@@ -144,12 +153,16 @@ class TomlTable:
         if not isinstance(given, dict):
             raise Fault(f"{self.what}: must be a table", self.line)
         self.given = given
+        if "name" in keys:
+            self._read_name()
+        _check_keys(given, keys, self.what, self.line_of)
+
+    def _read_name(self) -> None:
         name = check_name(self.text("name"), self.what, self.line_of("name"))
         if legal_name(name) != name:
             rule = "a name is made of letters, digits and _ and does not begin with a digit"
-            raise Fault(f"{kind} {printable(name)}: {rule}", self.line_of("name"))
-        self.name, self.what = name, f"{kind} {printable(name)}"
-        _check_keys(given, keys, self.what, self.line_of)
+            raise Fault(f"{self.kind} {printable(name)}: {rule}", self.line_of("name"))
+        self.name, self.what = name, f"{self.kind} {printable(name)}"
 
     def line_of(self, key: str) -> int:
         return self.lines.of_key(self.kind, self.index, key)
@@ -222,28 +235,37 @@ class TomlTable:
         return tidy(R if np.max(np.abs(R @ R.T - np.eye(3))) < 1e-14 else U @ V)
 
 
-def _tree(given: dict[str, Any], default: str, lines: LineNumbers) -> BodyTree:
+def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str, report: Report) -> BodyTree:
     name = given.get("name", default)
     if not isinstance(name, str) or legal_name(check_name(name, "the file", lines.of_key("", 0, "name"))) != name:
         raise Fault(
             f"name {printable(name)}: must be a text of letters, digits and _ that does not begin with a digit",
             lines.of_key("", 0, "name"),
         )
-    for kind in ("body", "joint"):
+    for kind in TABLES:
         if not isinstance(given.get(kind, []), list):
             raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
         check_count(len(given.get(kind, [])), kind)
-        if not given.get(kind):
+        if kind in TABLES[:2] and not given.get(kind):
             raise Fault(f"has no [[{kind}]]")
-    bodies = [_body(TomlTable("body", i, b, lines, BODY_KEYS)) for i, b in enumerate(given["body"])]
-    found = [_joint(TomlTable("joint", i, j, lines, JOINT_KEYS)) for i, j in enumerate(given["joint"])]
+
+    def tables(kind: str, keys: tuple[str, ...]) -> list[TomlTable]:
+        return [TomlTable(kind, i, table, lines, keys) for i, table in enumerate(given.get(kind, []))]
+
+    bodies = [_body(table) for table in tables("body", BODY_KEYS)]
+    found = [_joint(table) for table in tables("joint", JOINT_KEYS)]
     joints = [(joint, line) for joint, line, _ in found]
     check_connections(bodies, joints, "body")
     carried = {j.child for j, _ in joints}
     for body, line in bodies:
         if body.name not in carried:
             raise Fault(f"body {printable(body.name)}: no joint carries it", line)
-    return arranged(name, bodies, joints, {joint.child: pose for joint, _, pose in found if pose is not None}, "body")
+    shapes = [_shape(table, carried) for table in tables("shape", SHAPE_KEYS)]
+    attached: list[tuple[FramePoint | ContactSphere, int]] = []
+    attached += [(_frame(table), table.line) for table in tables("frame", FRAME_KEYS)]
+    attached += [(_contact(table), table.line) for table in tables("contact", CONTACT_KEYS)]
+    poses = {joint.child: pose for joint, _, pose in found if pose is not None}
+    return arranged(name, bodies, joints, poses, "body", shapes, inertia, report, attached)
 
 
 def _body(table: TomlTable) -> tuple[Body, int]:
@@ -261,7 +283,12 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
         raise table.fault("kind", f"unknown kind {printable(kind)}{hint}")
     has_axis = any(axis is None for _, axis in MOTIONS[kind])
     joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
-    for keys, allowed in ((("axis",), has_axis), (PASSIVE_KEYS, joint.rates > 0), (LIMIT_KEYS, joint.rates == 1)):
+    for keys, allowed in (
+        (("axis",), has_axis),
+        (PASSIVE_KEYS, joint.rates > 0),
+        (LIMIT_KEYS, joint.rates == 1),
+        (COUPLING_KEYS, kind in FOLLOWING),
+    ):
         for key in keys:
             if key in table.given and not allowed:
                 raise table.fault(key, f"a {kind} joint has no {key}")
@@ -273,12 +300,52 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
     passive: Any = {key: table.number(key, getattr(joint, key)) for key in PASSIVE_KEYS}
     limits: Any = {key: table.optional(key) for key in LIMIT_KEYS}
     joint = replace(joint, position=position, rotation=rotation, axis=flat(axis / length), **passive, **limits)
+    joint = _coupled(joint, table)
     if joint.effort is not None and joint.effort < 0:
         raise table.fault("effort", f"effort {joint.effort:g} is negative")
     if "child_position" in table.given or "child_rotation" in table.given:
         origin = np.array(table.vector("child_position", (0.0, 0.0, 0.0)))
         return joint, table.line, (table.rotation("child_rotation"), origin)
     return joint, table.line, None
+
+
+def _frame(table: TomlTable) -> FramePoint:
+    position = table.vector("position", (0.0, 0.0, 0.0))
+    return FramePoint(table.name, table.text("body", ""), position, flat(table.rotation("rotation")))
+
+
+def _contact(table: TomlTable) -> ContactSphere:
+    radius = table.number("radius")
+    if radius < 0:
+        raise table.fault("radius", f"radius {radius:g} is negative")
+    return ContactSphere(table.name, table.text("body"), table.vector("position", (0.0, 0.0, 0.0)), radius)
+
+
+def _coupled(joint: Joint, table: TomlTable) -> Joint:
+    """The joint with what it follows."""
+    if "mimic" not in table.given:
+        for key in COUPLING_KEYS[1:]:
+            if key in table.given:
+                raise table.fault(key, f"{key} is for a joint with mimic, the name of the joint that it follows")
+        return joint
+    multiplier, offset = table.number("multiplier", 1.0), table.number("offset", 0.0)
+    return replace(joint, mimic=table.text("mimic"), multiplier=multiplier, offset=offset)
+
+
+def _shape(table: TomlTable, bodies: set[str]) -> BodyShape:
+    kind: Any = table.text("kind")
+    if kind not in SIZES:
+        hint = f"{did_you_mean(kind, SIZES)} (known: {', '.join(SIZES)})"
+        raise table.fault("kind", f"unknown kind {printable(kind)}{hint}")
+    if "size" not in table.given:
+        raise Fault(f"{table.what}: needs a size", table.line)
+    size = table.vector("size", (0.0,) * SIZES[kind])
+    if not min(size) >= 0:
+        raise table.fault("size", "its size is negative")
+    body, position = table.text("body", ""), table.vector("position", (0.0, 0.0, 0.0))
+    if body and body not in bodies:
+        raise table.fault("body", f"its body {printable(body)} does not exist{did_you_mean(body, bodies)}")
+    return BodyShape(body, kind, size, position, flat(table.rotation("rotation")))
 
 
 def _check_keys(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:

@@ -6,7 +6,8 @@ What is read:
                 <inertial> has no mass.
     <joint>     name, type; <parent>, <child>, <origin>, <axis> (made a unit vector; x if it is missing, as in URDF's
                 definition), <dynamics> damping and friction, <limit> lower, upper (if one is missing it is 0; if both
-                are missing there is no limit) and effort (0: not given).
+                are missing there is no limit) and effort (0: not given), <mimic> joint, multiplier (1), offset (0).
+    <transmission>    rotor inertias, see transmissions.py
 
     revolute, continuous, prismatic, fixed    the kinds of multibody/tree.py; continuous is revolute without limits
     floating                                  kind free
@@ -15,31 +16,33 @@ What is read:
                                               turned by the smallest rotation that takes z to the axis (for -z: half a
                                               turn about x)
 
-<mimic> couples two joints, which a tree cannot express: an error. Boxes, cylinders and spheres of <visual> (of
-<collision>, for a link that has none there) are kept for the drawing; meshes are not, because they are in other files.
-Everything else (transmission, gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and so is a
-shape with a mistake. The root link is the base: fixed (base="fixed": its inertia does not matter and is dropped) or
-carried by a free joint called "base". Names that variables of an FMU cannot have are changed, see common.legal_names.
+Frames that can be asked for are <sensor> elements, and the root link when it is held (links that move are bodies of the
+tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
+
+Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there) are kept for the drawing;
+meshes are not, because they are in other files. Everything else (gazebo, ...) does not concern dynamics and is ignored,
+whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base:
+fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names that
+variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree  # type: ignore[import-untyped]
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
+    Report,
     Source,
     arranged,
     as_user_error,
@@ -48,14 +51,28 @@ from .common import (
     check_name,
     contents,
     flat,
-    from_rpy,
+    no_report,
     number,
     numbers,
     printable,
     tidy,
     turned_inertia,
 )
+from .transmissions import with_rotors
+from .unsupported import ignored_words
+from .urdf_attachments import attachments
+from .urdf_elements import origin_of as _origin
+from .urdf_elements import size_of as _size
+from .xml_tree import Element, parsed
+from .xml_tree import all_of as _all
+from .xml_tree import attribute as _attribute
+from .xml_tree import one as _one
+from .xml_tree import tag as _tag
 
+IGNORED = {  # word of --ignore -> what it leaves out
+    "mimic": "<mimic>: every joint moves on its own",
+    "transmission": "inertias of rotors",
+}
 MAX_BYTES = 10_000_000
 KINDS = {
     "revolute": "revolute",
@@ -65,27 +82,21 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-PARSER_OPTIONS = {
-    "resolve_entities": False,
-    "load_dtd": False,
-    "dtd_validation": False,
-    "attribute_defaults": False,
-    "no_network": True,
-    "huge_tree": False,
-    "recover": False,
-    "remove_comments": True,
-    "remove_pis": True,
-    "collect_ids": False,
-}
-
-Element = Any  # lxml comes without types
 
 
-def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
+def read_urdf(
+    path_or_text: Source,
+    base: str = "fixed",
+    inertia: str = "refuse",
+    ignore: Iterable[str] = (),
+    report: Report = no_report,
+) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
-    base: "fixed", the root link is held, or "free", it floats.
+    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
+    to leave out, words of IGNORED.
     """
+    words = ignored_words(ignore, IGNORED, "a URDF file")
     if base not in ("fixed", "free"):
         raise UserError(f"base={printable(base)}: must be fixed or free")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
@@ -95,35 +106,24 @@ def read_urdf(path_or_text: Source, base: str = "fixed") -> BodyTree:
         name = robot.get("name") or (
             Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
         )
-        return _tree(robot, check_name(name, "robot", robot.sourceline), base)
+        return _tree(robot, check_name(name, "robot", robot.sourceline), base, words, (inertia, report))
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is rejected before anything it declares can act."""
-    at = data.find(b"<!DOCTYPE")
-    if at >= 0:
-        raise Fault("a DOCTYPE is not allowed in a robot description", data.count(b"\n", 0, at) + 1)
-    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        text = re.sub(r", line \d+, column \d+.*$", "", error.msg or "", flags=re.DOTALL)
-        raise Fault(f"is not valid XML: {printable(text) or 'it is broken'}", error.lineno or 0) from None
-    if root.getroottree().docinfo.doctype:  # in an encoding that hid it from the search above
-        raise Fault("a DOCTYPE is not allowed in a robot description", 1)
+    root = parsed(data, encoding)
     for element in root.xpath("(//*[contains(namespace-uri(), 'xacro')])[1]"):
-        raise Fault("is a xacro file and must be expanded first: xacro FILE > robot.urdf", element.sourceline)
+        raise Fault("is a xacro file: its name must end in .xacro", element.sourceline)
     if _tag(root) != "robot":
         raise Fault(f"is not a URDF file: its root element is <{printable(_tag(root))}>, not <robot>", root.sourceline)
     return root
 
 
-def _tree(robot: Element, name: str, base: str) -> BodyTree:
-    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint")}
+def _tree(robot: Element, name: str, base: str, ignore: Collection[str], judgement: tuple[str, Report]) -> BodyTree:
+    elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
-    links, found = [_link(e) for e in elements["link"]], [_joint(e) for e in elements["joint"]]
-    joints = [(joint, line) for joint, line, _ in found]
+    links, found = [_link(e) for e in elements["link"]], [_joint(e, ignore) for e in elements["joint"]]
+    joints = with_rotors([(joint, line) for joint, line, _ in found], elements["transmission"], ignore)
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
     if not links:
         raise Fault("has no link", robot.sourceline)
@@ -148,10 +148,13 @@ def _tree(robot: Element, name: str, base: str) -> BodyTree:
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
         if len(links) == 1:
-            raise Fault(f"{what}: is the only link and the base, so nothing can move; base=free lets it float", line)
+            raise Fault(f"{what}: is the only link and the base, so nothing can move; --base free lets it float", line)
+        if not any(j.rates for j, _ in joints):
+            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the whole float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    return arranged(name, links, joints, poses, "link", shapes)
+    attached = attachments(robot, "" if base == "free" else root.name)
+    return arranged(name, links, joints, poses, "link", shapes, *judgement, attached)
 
 
 def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
@@ -206,15 +209,7 @@ def _shapes(link: Element) -> list[BodyShape]:
     return found
 
 
-def _size(solid: Element) -> tuple[float, ...]:
-    """The size as in BodyShape; empty for anything but the three kinds."""
-    if _tag(solid) == "box":
-        return numbers(_attribute(solid, "size", ""), 3, "", solid.sourceline)
-    keys = {"cylinder": ("radius", "length"), "sphere": ("radius",)}.get(_tag(solid), ())
-    return tuple(number(_attribute(solid, key, ""), "", solid.sourceline) for key in keys)
-
-
-def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
+def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, Placed | None]:
     """The joint, its line, and the child's own frame in the joint's moving frame, where it is another one."""
     line = element.sourceline
     name = check_name(element.get("name", ""), "joint", line)
@@ -223,11 +218,6 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     if kind not in KINDS:
         hint = f"{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})"
         raise Fault(f"{what}: unknown type {printable(kind)}{hint}", line)
-    mimic = _one(element, "mimic", what)
-    if mimic is not None:
-        other = printable(mimic.get("joint", "?"))
-        text = f"mimic is unsupported (it follows joint {other}); without its <mimic> it would move on its own"
-        raise Fault(f"{what}: {text}", mimic.sourceline)
     parent, child = (_attribute(_one(element, role, what, needed=True), "link", what) for role in ("parent", "child"))
     if not parent or not child:
         raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
@@ -236,6 +226,7 @@ def _joint(element: Element) -> tuple[Joint, int, Placed | None]:
     if kind in ("fixed", "floating"):
         return (joint if kind == "fixed" else _with_dynamics(joint, element, what)), line, None
     joint = _with_dynamics(joint, element, what)
+    joint = joint if "mimic" in ignore else _with_mimic(joint, element, what)
     axis = _axis(element, what)
     if kind == "planar":
         Q = _z_to(axis)
@@ -251,6 +242,18 @@ def _with_dynamics(joint: Joint, element: Element, what: str) -> Joint:
         number(dynamics.get(key, "0"), f"{what}: {key}", dynamics.sourceline) for key in ("damping", "friction")
     )
     return replace(joint, damping=damping, friction=friction)
+
+
+def _with_mimic(joint: Joint, element: Element, what: str) -> Joint:
+    mimic = _one(element, "mimic", what)
+    if mimic is None:
+        return joint
+    multiplier, offset = (
+        number(mimic.get(key, default), f"{what}: mimic {key}", mimic.sourceline)
+        for key, default in (("multiplier", "1"), ("offset", "0"))
+    )
+    leader = check_name(_attribute(mimic, "joint", what), f"{what}: mimic", mimic.sourceline)
+    return replace(joint, mimic=leader, multiplier=multiplier, offset=offset)
 
 
 def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:
@@ -288,38 +291,3 @@ def _z_to(axis: np.ndarray) -> np.ndarray:
         return np.diag([1.0, -1.0, -1.0])
     h = middle / length
     return tidy((2 * np.outer(h, h) - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0]))
-
-
-def _origin(element: Element, what: str) -> Placed:
-    origin = _one(element, "origin", what)
-    if origin is None:
-        return np.eye(3), np.zeros(3)
-    xyz, rpy = (
-        numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy")
-    )
-    return from_rpy(rpy), np.array(xyz)
-
-
-def _tag(element: Element) -> str:
-    """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is not a <joint>."""
-    return str(etree.QName(element).localname if element.prefix is None else element.tag)
-
-
-def _all(element: Element, tag: str) -> Iterator[Element]:
-    return (child for child in element.iterchildren(f"{{*}}{tag}") if child.prefix is None)
-
-
-def _one(element: Element, tag: str, what: str, needed: bool = False) -> Element:
-    found = list(_all(element, tag))
-    if len(found) > 1:
-        raise Fault(f"{what}: there is a second <{tag}>", found[1].sourceline)
-    if needed and not found:
-        raise Fault(f"{what}: <{_tag(element)}> has no <{tag}>", element.sourceline)
-    return found[0] if found else None
-
-
-def _attribute(element: Element, name: str, what: str) -> str:
-    value = element.get(name)
-    if value is None:
-        raise Fault(f"{what}: <{_tag(element)}> has no {name}", element.sourceline)
-    return str(value)

@@ -1,0 +1,72 @@
+"""The frames and contacts that a user asks for, among those of a tree as it was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ....model.mechanism import UserError, did_you_mean
+from ....multibody.attachments import ContactSphere, FramePoint
+from ....multibody.tree import BodyTree
+from .common import MAX_NUMBER, legal_name, printable
+
+ALL = "all"
+_RADIUS = re.compile(r"(.+):([^:]*)")
+
+
+def with_asked(tree: BodyTree, frames: Sequence[str], contacts: Sequence[str], keep: bool) -> BodyTree:
+    """Return the tree with the frames and contacts asked for, and with no others unless `keep`."""
+    points = list(tree.points) if keep else []
+    for name in frames:
+        point = _frame(tree, name)
+        if point.name not in {p.name for p in points}:
+            points.append(point)
+    spheres = list(tree.contacts) if keep else []
+    for text in contacts:
+        found = _contacts(tree, text)
+        names = {s.name for s in found}
+        spheres = [s for s in spheres if s.name not in names] + found
+    return replace(tree, points=tuple(points), contacts=tuple(spheres))
+
+
+def _frame(tree: BodyTree, name: str) -> FramePoint:
+    """A frame of the file, a body's own frame, or that of the body behind a joint."""
+    known = {j.name: FramePoint(j.name, j.child) for j in tree.joints}
+    known |= {b.name: FramePoint(b.name, b.name) for b in tree.bodies}
+    known |= {p.name: p for p in tree.points}
+    point = known.get(name) or known.get(legal_name(name))
+    if point is None:
+        hint = did_you_mean(name, known)
+        raise UserError(f"--frame {printable(name)}: there is no link, joint or sensor of this name{hint}")
+    return point
+
+
+def _contacts(tree: BodyTree, text: str) -> list[ContactSphere]:
+    """all; LINK: its spheres and corners in the file, or else a point in its origin; LINK:RADIUS: a sphere there."""
+    option = f"--contact {printable(text)}"
+    if text == ALL:
+        if not tree.contacts:
+            raise UserError(f"{option}: no link has a sphere or a box to touch the ground; name links: LINK[:RADIUS]")
+        return list(tree.contacts)
+    split = _RADIUS.fullmatch(text)
+    name, radius = (split[1], _radius(split[2], option)) if split else (text, None)
+    known = {b.name for b in tree.bodies}
+    body = name if name in known else legal_name(name)
+    if body not in known:
+        hint = did_you_mean(name, known)
+        raise UserError(
+            f"{option}: there is no link {printable(name)} that moves{hint}; write LINK, LINK:RADIUS or all"
+        )
+    found = [s for s in tree.contacts if s.body == body]
+    return found if found and radius is None else [ContactSphere(body, body, radius=radius or 0.0)]
+
+
+def _radius(text: str, option: str) -> float:
+    try:
+        radius = float(text)
+    except ValueError:
+        radius = -1.0
+    if not 0 <= radius <= MAX_NUMBER:
+        raise UserError(f"{option}: the radius must be a number of metres, 0 or more")
+    return radius

@@ -1,0 +1,146 @@
+"""Reader of xacro files, the macro language of ROS, by the package xacro.
+
+The package expands the file and what it includes; the result is read as URDF (or SDF, by its root element). Lines in
+messages about the result are those of the expanded text. Packages in $(find NAME) are those of a ROS installation;
+without one, they are looked for beside and above the file and in ROS_PACKAGE_PATH.
+
+A xacro file is a program: it evaluates expressions and reads files. Only files that are trusted should be expanded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import sys
+import types
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ....model.extras import require
+from ....model.mechanism import UserError, did_you_mean
+from ....multibody.tree import BodyTree
+from .common import Fault, Report, as_user_error, contents, no_report, printable
+from .root_element import root_element
+from .sdf import read_sdf
+from .urdf import read_urdf
+from .xml_tree import check_doctype
+
+MAX_BYTES = 10_000_000  # of the file and of the expanded text
+
+
+class _AskedFor(dict[str, str]):
+    """Arguments that remember which of them the file declares or uses."""
+
+    def __init__(self, given: Mapping[str, str]):
+        super().__init__(given)
+        self.names: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+def read_xacro(
+    path: Path,
+    base: str | None = None,
+    inertia: str = "refuse",
+    ignore: Iterable[str] = (),
+    report: Report = no_report,
+    arguments: Mapping[str, str] | None = None,
+) -> BodyTree:
+    """The tree of a xacro file. arguments: values of its <xacro:arg> elements. The others: as in read_sdf."""
+    require("xacro")
+    where, data = contents(path, False, MAX_BYTES)
+    with as_user_error(where):
+        check_doctype(data)
+        text = _expanded(path, arguments or {})
+
+    def expanded(note: str, line: int) -> None:
+        report(f"{note} (line {line} of the expanded text)" if line else note, 0)
+
+    try:
+        if root_element(text.encode()) == "sdf":
+            return read_sdf(text, base, inertia, ignore, expanded)
+        return read_urdf(text, base or "fixed", inertia, ignore, expanded)
+    except UserError as error:
+        message = str(error)
+        if not message.startswith("description"):
+            raise
+        raise UserError(f"{where}, expanded{message.removeprefix('description')}") from None
+
+
+def _expanded(path: Path, given: Mapping[str, str]) -> str:
+    import xacro
+
+    arguments = _AskedFor({name: str(value) for name, value in given.items()})
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), _packages_of(path):
+            text = str(xacro.process_file(str(path), mappings=arguments, verbosity=0).toprettyxml(indent="  "))
+    except RecursionError:
+        raise Fault("its macros call themselves without end") from None
+    except Exception as error:  # expressions in the file may fail in any way
+        raise _as_fault(error) from None
+    for name in sorted(given.keys() - arguments.names):
+        known = sorted(map(printable, arguments.names))
+        has = f"it has: {', '.join(known)}" if known else "it has none"
+        raise Fault(f"has no argument {name}{did_you_mean(name, known)} ({has})")
+    if len(text) > MAX_BYTES:
+        raise Fault(f"is larger than {MAX_BYTES / 1e6:g} MB when expanded; a robot description is not")
+    if said.getvalue().strip():
+        warnings.warn(f"{path}: xacro: {_one_line(said.getvalue())}", RuntimeWarning, stacklevel=4)
+    return text
+
+
+def _as_fault(error: Exception) -> Fault:
+    text = _one_line(str(error) or type(error).__name__)
+    missing = re.search(r"Undefined substitution argument (\S+)", text)
+    if missing:
+        return Fault(f"its argument {missing[1]} has no value: --option {missing[1]}=VALUE")
+    if isinstance(getattr(error, "exc", None), LookupError):  # of _packages_of
+        return Fault(_one_line(str(getattr(error, "exc", ""))))
+    line = re.search(r": line (\d+), column \d+", text)
+    if type(error).__name__ == "ExpatError" and line:
+        return Fault(f"is not valid XML: {text.replace(line[0], '')}", int(line[1]))
+    return Fault(f"xacro: {text}")
+
+
+def _one_line(text: str) -> str:
+    text = re.sub(r"\s+", " ", text).strip()
+    text = text if text.isprintable() else ascii(text)
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+@contextlib.contextmanager
+def _packages_of(path: Path) -> Iterator[None]:
+    """Let $(find NAME) work without ROS: xacro asks the module ament_index_python, which stands in for it here."""
+    if importlib.util.find_spec("ament_index_python") is not None:
+        yield
+        return
+
+    def folder_of(name: str) -> str:
+        places = list(path.resolve().parents)
+        listed = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
+        for place in (*places, *(folder / name for folder in (*places, *listed))):
+            if place.name == name and place.is_dir():
+                return str(place)
+        raise LookupError(f"there is no package {name} beside or above the file, nor in ROS_PACKAGE_PATH")
+
+    outer, inner = types.ModuleType("ament_index_python"), types.ModuleType("ament_index_python.packages")
+    names: dict[str, Any] = {"ament_index_python": outer, "ament_index_python.packages": inner}
+    inner.get_package_share_directory = folder_of  # type: ignore[attr-defined]
+    sys.modules.update(names)
+    try:
+        yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
