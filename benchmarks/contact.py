@@ -16,23 +16,18 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import argparse
-import ctypes
-import re
 import shutil
 import sys
 import tempfile
 import time
-import zipfile
 from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
-from loops import Report, compiled_loop, console
+from loops import FmuHost, Report, console
 
-from mechfmu.codegen.compiler import host_platform
-from mechfmu.codegen.sources import fmu_source
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.multibody.rotations import quaternion_of
 
@@ -74,27 +69,11 @@ class FmuOnTheGround:
         folder.mkdir()
         chosen = {"contact.friction_speed": friction_speed, "solver.method": method}
         fmu = robot.build(folder, start=starts() | chosen)[0]
-        with zipfile.ZipFile(fmu) as archive:
-            archive.extractall(folder / "unpacked")
-        text = (folder / "unpacked" / "modelDescription.xml").read_text(encoding="utf-8")
-        guid = re.search(r'guid="([^"]+)"', text)
-        assert guid is not None
-        (binary,) = (folder / "unpacked" / "binaries" / host_platform()).iterdir()
-        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("fmi")))
-        self.loop.host_open.restype = ctypes.c_void_p
-        self.loop.host_steps.restype = ctypes.c_double
-        self._texts = (str(binary).encode(), guid[1].encode())
-        self.host = ctypes.c_void_p(self.loop.host_open(*self._texts, ctypes.c_double(TOLERANCE)))
+        self.host = FmuHost(fmu, folder / "unpacked", TOLERANCE)
 
     def step_seconds(self, count: int) -> float:
         """CPU seconds of one step of the standing robot: those of a long run less those in which it settles."""
-        runs = [
-            float(self.loop.host_steps(self.host, ctypes.c_double(STEP), ctypes.c_size_t(n)))
-            for n in (SETTLE, SETTLE + count)
-        ]
-        if min(runs) < 0:
-            sys.exit("a step failed")
-        return (runs[1] - runs[0]) / count
+        return (self.host.seconds(STEP, SETTLE + count) - self.host.seconds(STEP, SETTLE)) / count
 
 
 def mjcf(robot: Tree) -> str:
