@@ -26,7 +26,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from loops import FmuHost, Report, console
+from loops import FmuHost, Report, status
 
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.multibody.rotations import quaternion_of
@@ -146,20 +146,20 @@ def main() -> int:
         sys.exit("this benchmark needs Linux and gcc")
     rounds, count = (3, 1000) if options.quick else (15, 3000)
     report, robot = Report("friction speed, m/s", NOTES), solo()
-    with console.status("") as status, tempfile.TemporaryDirectory() as temporary:
-        status.update("MuJoCo")
+    with status("") as update, tempfile.TemporaryDirectory() as temporary:
+        update("MuJoCo")
         other = MujocoOnTheGround(robot)
         units: dict[Any, FmuOnTheGround | MujocoOnTheGround] = {"MuJoCo": other}
         for case in CASES:
-            status.update(f"building the FMU with the friction speed {case[0]}")
+            update(f"building the FMU with the friction speed {case[0]}")
             units[case] = FmuOnTheGround(robot, *case, Path(temporary) / "_".join(map(str, case)))
         taken: dict[Any, list[float]] = {case: [] for case in units}
         for k in range(rounds):
-            status.update(f"round {k + 1} of {rounds}")
+            update(f"round {k + 1} of {rounds}")
             for case, unit in units.items():
                 taken[case].append(unit.step_seconds(count))
         best = {case: min(times) for case, times in taken.items()}
-        status.update("what the feet carry")
+        update("what the feet carry")
         carried = {"FMU": carried_by_the_fmu(robot), "MuJoCo": other.carried()}
     for case in CASES:
         ratio = f"{STEP / best[case]:.0f} times real time, {best[case] / best['MuJoCo']:.2g} times mj_step"
