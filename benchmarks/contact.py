@@ -16,23 +16,18 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import argparse
-import ctypes
-import re
 import shutil
 import sys
 import tempfile
 import time
-import zipfile
 from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
-from loops import Report, compiled_loop, console
+from loops import FmuHost, Report, status
 
-from mechfmu.codegen.compiler import host_platform
-from mechfmu.codegen.sources import fmu_source
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.multibody.rotations import quaternion_of
 
@@ -74,27 +69,11 @@ class FmuOnTheGround:
         folder.mkdir()
         chosen = {"contact.friction_speed": friction_speed, "solver.method": method}
         fmu = robot.build(folder, start=starts() | chosen)[0]
-        with zipfile.ZipFile(fmu) as archive:
-            archive.extractall(folder / "unpacked")
-        text = (folder / "unpacked" / "modelDescription.xml").read_text(encoding="utf-8")
-        guid = re.search(r'guid="([^"]+)"', text)
-        assert guid is not None
-        (binary,) = (folder / "unpacked" / "binaries" / host_platform()).iterdir()
-        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("fmi")))
-        self.loop.host_open.restype = ctypes.c_void_p
-        self.loop.host_steps.restype = ctypes.c_double
-        self._texts = (str(binary).encode(), guid[1].encode())
-        self.host = ctypes.c_void_p(self.loop.host_open(*self._texts, ctypes.c_double(TOLERANCE)))
+        self.host = FmuHost(fmu, folder / "unpacked", TOLERANCE)
 
     def step_seconds(self, count: int) -> float:
         """CPU seconds of one step of the standing robot: those of a long run less those in which it settles."""
-        runs = [
-            float(self.loop.host_steps(self.host, ctypes.c_double(STEP), ctypes.c_size_t(n)))
-            for n in (SETTLE, SETTLE + count)
-        ]
-        if min(runs) < 0:
-            sys.exit("a step failed")
-        return (runs[1] - runs[0]) / count
+        return (self.host.seconds(STEP, SETTLE + count) - self.host.seconds(STEP, SETTLE)) / count
 
 
 def mjcf(robot: Tree) -> str:
@@ -167,20 +146,20 @@ def main() -> int:
         sys.exit("this benchmark needs Linux and gcc")
     rounds, count = (3, 1000) if options.quick else (15, 3000)
     report, robot = Report("friction speed, m/s", NOTES), solo()
-    with console.status("") as status, tempfile.TemporaryDirectory() as temporary:
-        status.update("MuJoCo")
+    with status("") as update, tempfile.TemporaryDirectory() as temporary:
+        update("MuJoCo")
         other = MujocoOnTheGround(robot)
         units: dict[Any, FmuOnTheGround | MujocoOnTheGround] = {"MuJoCo": other}
         for case in CASES:
-            status.update(f"building the FMU with the friction speed {case[0]}")
+            update(f"building the FMU with the friction speed {case[0]}")
             units[case] = FmuOnTheGround(robot, *case, Path(temporary) / "_".join(map(str, case)))
         taken: dict[Any, list[float]] = {case: [] for case in units}
         for k in range(rounds):
-            status.update(f"round {k + 1} of {rounds}")
+            update(f"round {k + 1} of {rounds}")
             for case, unit in units.items():
                 taken[case].append(unit.step_seconds(count))
         best = {case: min(times) for case, times in taken.items()}
-        status.update("what the feet carry")
+        update("what the feet carry")
         carried = {"FMU": carried_by_the_fmu(robot), "MuJoCo": other.carried()}
     for case in CASES:
         ratio = f"{STEP / best[case]:.0f} times real time, {best[case] / best['MuJoCo']:.2g} times mj_step"

@@ -7,11 +7,13 @@ import hashlib
 import importlib.util
 import math
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,8 @@ import numpy as np
 
 from mechfmu.cli.progress import Reporter
 from mechfmu.codegen.cache import cache_folder
+from mechfmu.codegen.compiler import host_platform
+from mechfmu.codegen.sources import fmu_source
 from mechfmu.console import Console, Styled, TextTable
 from mechfmu.model import Mechanism
 from mechfmu.simulation.compiled import library
@@ -109,6 +113,28 @@ def engine_bursts(
         return float(loop.tangent_burst(functions.engine_tangent, *sizes, *along, ctypes.c_size_t(count)))
 
     return {"engine c": rates, "directional derivative": tangent}, out
+
+
+class FmuHost:
+    """A native FMU in the small C host, with its built-in start values."""
+
+    def __init__(self, fmu: Path, folder: Path, tolerance: float):
+        with zipfile.ZipFile(fmu) as archive:
+            archive.extractall(folder)
+        guid = re.search(r'guid="([^"]+)"', (folder / "modelDescription.xml").read_text(encoding="utf-8"))
+        assert guid is not None
+        (binary,) = (folder / "binaries" / host_platform()).iterdir()
+        self.loop = compiled_loop("fmu_host.c", "-I", str(fmu_source("fmi")))
+        self.loop.host_open.restype, self.loop.host_steps.restype = ctypes.c_void_p, ctypes.c_double
+        self._texts = (str(binary).encode(), guid[1].encode())  # the host points to them
+        self.host = ctypes.c_void_p(self.loop.host_open(*self._texts, ctypes.c_double(tolerance)))
+
+    def seconds(self, step: float, count: int) -> float:
+        """CPU seconds of that many communication steps from t = 0."""
+        taken = float(self.loop.host_steps(self.host, ctypes.c_double(step), ctypes.c_size_t(count)))
+        if taken < 0:
+            sys.exit("a step failed")
+        return taken
 
 
 # --- Pinocchio --------------------------------------------------------------------------------------------------------
