@@ -80,7 +80,7 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
     meshes = [mesh(solid) for solid in first.solids]
     corners = [
         np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), vertices) + poses[:, s, None, 9:]
-        for s, (vertices, _, _) in enumerate(meshes)
+        for s, vertices in enumerate(_outer_vertices(first, meshes))
     ]
     frames = [
         np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))
@@ -112,6 +112,13 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
         "note": "   ".join(filter(None, (force_note, moment_note))),
         "traced": {"count": traced.shape[1], "where": _encoded(traced)},
     }
+
+
+def _outer_vertices(drawing: Drawing, meshes: Sequence[Mesh]) -> list[np.ndarray]:
+    """Return the points that decide the limits: of a surface, the corners of its bounding box."""
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    pairs = zip(drawing.solids, meshes, strict=True)
+    return [corners * solid.size if solid.kind == "mesh" else vertices for solid, (vertices, _, _) in pairs]
 
 
 def _poses(drawings: Sequence[Drawing]) -> np.ndarray:
@@ -197,11 +204,14 @@ def _text(x: float) -> str:
 
 
 def _colour(solid: Solid) -> str:
-    return BASE_COLOUR if solid.group < 0 else COLOURS[solid.group % len(COLOURS)]
+    return solid.colour or (BASE_COLOUR if solid.group < 0 else COLOURS[solid.group % len(COLOURS)])
 
 
 def mesh(solid: Solid) -> Mesh:
-    """Return the mesh of a solid around its middle, made of rings of vertices, one above the other."""
+    """Return the mesh of a solid around its middle: its surface, or rings of vertices, one above the other."""
+    if solid.surface is not None:
+        vertices, triangles = solid.surface
+        return vertices, triangles.tolist(), []
     rings = _rings(solid)
     n, last = len(rings[0]), (len(rings) - 1) * len(rings[0])
     ends = [rings[0].mean(axis=0), rings[-1].mean(axis=0)]  # close the mesh below and above
