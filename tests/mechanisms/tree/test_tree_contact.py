@@ -322,7 +322,7 @@ def test_contacts_of_a_toml_file(tmp_path: Path) -> None:
     for old, new, message in (
         ('body = "trunk"', 'body = "leg"', "11: contact foot: there is no body leg"),
         ('body = "trunk"', "", "10: contact foot: needs a body"),
-        ("radius = 0.1", "radius = -0.1", "10: contact foot: its numbers must be finite, its radius not negative"),
+        ("radius = 0.1", "radius = -0.1", "14: contact foot: radius -0.1 is negative"),
         ("radius = 0.1", "radios = 0.1", "14: contact foot: unknown key radios; did you mean radius?"),
     ):
         file.write_text(TOML.replace(old, new))

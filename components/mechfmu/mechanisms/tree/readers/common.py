@@ -285,7 +285,7 @@ def arranged(
     moved = on_bodies(thing for thing, _ in attached)
     points = tuple(a for a in moved if isinstance(a, FramePoint))
     contacts = tuple(a for a in moved if isinstance(a, ContactSphere))
-    final_shapes = tuple(on_bodies(shapes))
+    final_shapes = tuple(on_bodies(s if s.body in body_names else replace(s, body="") for s in shapes))
     tree = BodyTree(legal_name(name), tuple(final_bodies), tuple(final_joints), final_shapes, points, contacts)
 
     lines = {("body", body_names[b.name]): line for b, line in bodies} | {
