@@ -32,8 +32,8 @@ from mechfmu.model.drawing import Drawing, Solid, floor, overlaid
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import DisplayUnit, Result
 from mechfmu.view.player import MAX_FRAMES, player_page
-from mechfmu.view.solids import mesh
 from mechfmu.view.plot import COLOURS, constant_range, signals_without_plot
+from mechfmu.view.solids import mesh
 
 pin = needs.module("pinocchio")
 

@@ -238,9 +238,7 @@ class ModelReader:
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    def tree(
-        self, name: str, base: str | None, inertia: str, report: Report, meshes: Meshes | None = None
-    ) -> BodyTree:
+    def tree(self, name: str, base: str | None, inertia: str, report: Report, meshes: Meshes | None = None) -> BodyTree:
         ends = {j.name: self._ends(j) for j in self.joints}
         if not self.links:
             raise Fault("has no link")

@@ -106,9 +106,7 @@ def _mimic(axis: Element, prefix: str, what: str) -> dict[str, Any]:
     return {"mimic": leader, "multiplier": multiplier, "offset": offset - multiplier * reference}
 
 
-def shapes_of(
-    link: Element, name: str, prefix: str, frames: Frames, meshes: Meshes | None = None
-) -> list[BodyShape]:
+def shapes_of(link: Element, name: str, prefix: str, frames: Frames, meshes: Meshes | None = None) -> list[BodyShape]:
     """What can be drawn of a link; a shape with a mistake is left out."""
     found: list[BodyShape] = []
     what = f"link {printable(name)}"

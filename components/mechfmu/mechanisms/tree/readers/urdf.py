@@ -20,10 +20,10 @@ Frames that can be asked for are <sensor> elements, and the root link when it is
 tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
 
 Boxes, cylinders, spheres and meshes of <visual> (boxes, cylinders and spheres of <collision>, for a link that has none
-there) are kept for the drawing, see urdf_shapes.py. Everything else (gazebo, ...) does not concern dynamics and is ignored,
-whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base:
-fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names that
-variables of an FMU cannot have are changed, see common.legal_names.
+there) are kept for the drawing, see urdf_shapes.py. Everything else (gazebo, ...) does not concern dynamics and is
+ignored, whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the
+base: fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names
+that variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files but meshes in known folders; limits of size and depth.
 """
@@ -33,7 +33,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -121,12 +120,7 @@ def _parsed(data: bytes, encoding: str | None) -> Element:
 
 
 def _tree(
-    robot: Element,
-    name: str,
-    base: str,
-    ignore: Collection[str],
-    judgement: tuple[str, Report],
-    meshes: Meshes | None,
+    robot: Element, name: str, base: str, ignore: Collection[str], judgement: tuple[str, Report], meshes: Meshes | None
 ) -> BodyTree:
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():

@@ -140,7 +140,9 @@ def _polygons(group: Element, stride: int, offset: int) -> tuple[np.ndarray, np.
         return corners, np.full(len(corners) // 3, 3)
     if kind == "polygons":
         return corners, np.array([len(p) for p in lists], dtype=np.int64)
-    return corners, np.concatenate([np.zeros(0, dtype=np.int64), *(_numbers(e, np.int64) for e in _children(group, "vcount"))])
+    return corners, np.concatenate(
+        [np.zeros(0, dtype=np.int64), *(_numbers(e, np.int64) for e in _children(group, "vcount"))]
+    )
 
 
 def _transform(node: Element) -> np.ndarray:
