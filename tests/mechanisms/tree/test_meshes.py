@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import matplotlib.image
 import numpy as np
 import pytest
 
+from helpers import needs
 from helpers.look_cases import robot_file
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.readers.meshes.dae import read_dae
@@ -167,6 +171,28 @@ def test_bad_meshes_are_named_and_cost_nothing(read: object, data: bytes, messag
         read(data)  # type: ignore[operator]
 
 
+def test_damaged_meshes_are_read_or_named() -> None:
+    random = Random(17)
+    triangles = CORNERS[FACES]
+    files: list[tuple[Callable[[bytes], list[Piece]], bytes]] = [
+        (read_stl, binary_stl(triangles)),
+        (read_stl, text_stl(triangles)),
+        (lambda data: read_obj(data, lambda _: data), (OBJ + "newmtl red\nKd 1 0 0\n").encode()),
+        (read_dae, DAE.replace("GROUPS", TRIANGLES + POLYGONS).encode()),
+    ]
+    read_well = 0
+    for read, data in files:
+        for _ in range(300):
+            at, length = random.randrange(len(data)), random.randrange(4)
+            damaged = data[:at] + random.choice([b"", b"-", b"9", b" ", b"e99", bytes([255])]) + data[at + length :]
+            with contextlib.suppress(MeshError):
+                for piece in read(damaged):
+                    vertices, _ = simplified(piece.vertices, piece.triangles, 2) if len(piece.triangles) else (0, 0)
+                    assert np.all(np.isfinite(vertices))
+                read_well += 1
+    assert 100 < read_well < 1100
+
+
 # --- fewer triangles --------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +290,21 @@ def test_sdf_files_have_meshes(tmp_path: Path) -> None:
     file.write_text(model.replace("model://arm", f"model://{tmp_path.name}"))
     (shape,) = read_tree(file).shapes
     assert shape.kind == "mesh" and shape.colour == "#ff0000" and shape.size == (1, 2, 3)
+
+
+def test_mjcf_files_have_the_meshes_that_the_compiler_reads(tmp_path: Path) -> None:
+    needs.package("mujoco")
+    (tmp_path / "a.stl").write_bytes(binary_stl(CORNERS[FACES]))
+    geom = '<geom type="mesh" mesh="a" rgba="1 0 0 1" pos="0 0 5"/>'
+    body = f'<body name="arm"><joint name="hinge" axis="0 1 0"/>{geom}</body>'
+    file = tmp_path / "arm.xml"
+    file.write_text(f'<mujoco><asset><mesh name="a" file="a.stl"/></asset><worldbody>{body}</worldbody></mujoco>')
+    (shape,) = read_tree(file).shapes
+    vertices, triangles = surface_of(shape.mesh, shape.size)
+    corners = np.array(shape.position) + vertices @ np.reshape(shape.rotation, (3, 3)).T
+    expected = CORNERS + np.array([0, 0, 5])
+    assert sorted(corners.round(3).tolist()) == sorted(expected.tolist())
+    assert len(triangles) == 4 and shape.colour == "#ff0000"
 
 
 def test_meshes_do_not_change_the_model(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def read_tree(
     inertia: refuse, warn or repair, see common.judged. report: gets messages. ignore: words for what is left out, see
     unsupported.py. arguments: of a xacro file.
     frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
-    meshes: whether those of a URDF or SDF file are read, for the drawing. package_paths: folders with packages, or of
+    meshes: whether those of the file are read, for the drawing. package_paths: folders with packages, or of
     packages, where they are looked for.
     """
     path = Path(path)
@@ -57,7 +57,7 @@ def read_tree(
     def place(text: str, line: int) -> None:
         report(f"{path}:{line}: {text}" if line else f"{path}: {text}")
 
-    found = Meshes(path, package_paths, place) if meshes and kind in ("urdf", "xacro", "sdf") else None
+    found = Meshes(path, package_paths, place) if meshes and kind != "toml" else None
     if package_paths and kind not in ("urdf", "xacro", "sdf"):
         raise UserError(f"{path}: --package-path is for URDF, xacro and SDF files")
     tree = _as_read(path, kind, base, inertia, ignore, place, arguments, found)
@@ -86,7 +86,7 @@ def _as_read(
     if kind == "mujoco":
         from .mjcf import read_mjcf
 
-        return read_mjcf(path, inertia, ignore, report)
+        return read_mjcf(path, inertia, ignore, report, meshes)
     if kind == "toml":
         from .toml_file import read_toml
 

@@ -36,7 +36,9 @@ def read_dae(data: bytes) -> list[Piece]:
 
 
 def _children(element: Element, *names: str) -> list[Element]:
-    return [child for child in element.iterchildren() if etree.QName(child).localname in names]
+    """Those of some names; none of an element that does not exist."""
+    found = element.iterchildren(tag=etree.Element) if element is not None else ()
+    return [child for child in found if etree.QName(child).localname in names]
 
 
 def _inner(element: Element, *path: str) -> list[Element]:
@@ -73,7 +75,7 @@ class _Document:
         if self.count > MAX_NODES or depth > MAX_DEPTH:
             raise MeshError(f"has more than {MAX_NODES:,} nodes, or nodes in nodes without end")
         here, found = outer @ _transform(node), []
-        for child in node.iterchildren():
+        for child in node.iterchildren(tag=etree.Element):
             name = etree.QName(child).localname
             if name == "node":
                 found += self._node(child, here, depth + 1)
@@ -99,7 +101,7 @@ class _Document:
 
     def _geometry(self, geometry: Element) -> list[tuple[np.ndarray, np.ndarray, str]]:
         found = []
-        for mesh in _children(geometry, "mesh") if geometry is not None else ():
+        for mesh in _children(geometry, "mesh"):
             for group in _children(mesh, "triangles", "polylist", "polygons"):
                 inputs = _children(group, "input")
                 offsets = [int(e.get("offset", "0")) for e in inputs]
@@ -123,7 +125,7 @@ class _Document:
 
     def _colour(self, target: str | None) -> str:
         material = self._target(target)
-        for instance in _children(material, "instance_effect") if material is not None else ():
+        for instance in _children(material, "instance_effect"):
             effect = self._target(instance.get("url"))
             for diffuse in effect.iter("{*}diffuse") if effect is not None else ():
                 for colour in _children(diffuse, "color"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -22,12 +23,21 @@ class MeshFolders:
     """The folders of one robot file."""
 
     def __init__(self, file: Path, package_paths: Sequence[str | Path] = ()):
-        self.folder = file.resolve().parent
-        self.root = _package_root(self.folder)
+        self.file = file
         self.given = [Path(p).resolve() for p in package_paths]
         for path, given in zip(self.given, package_paths, strict=True):
             if not path.is_dir():
                 raise UserError(f"--package-path {given}: there is no such folder")
+
+    @cached_property
+    def folder(self) -> Path:
+        """That of the file, which exists when its meshes are asked for."""
+        return self.file.resolve().parent
+
+    @cached_property
+    def root(self) -> Path:
+        """The package around it."""
+        return _package_root(self.folder)
 
     def find(self, name: str) -> Path:
         """Return the file that a robot file names; MeshError if there is none, or not here."""

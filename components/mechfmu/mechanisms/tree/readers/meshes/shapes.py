@@ -6,7 +6,7 @@ known they are simplified to their shares, and the number is replaced by the tex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,19 +44,31 @@ class Meshes:
 
         colour: of what has none of its own.
         """
+        order = slice(None, None, -1 if np.prod(scale) < 0 else 1)  # a mirror turns triangles inside out
+
+        def scaled() -> list[Piece]:
+            read = self._read(name)
+            return [Piece(p.vertices * np.array(scale), p.triangles[:, order], p.colour) for p in read]
+
+        return self.collected(name, body, scaled, pose, colour)
+
+    def collected(
+        self, name: str, body: str, read: Callable[[], list[Piece]], pose: Placed, colour: str
+    ) -> list[BodyShape]:
+        """Return the unfinished shapes of pieces on a body; likewise. name: for the message."""
+        R, position = pose
+        found = []
         try:
-            pieces = self._read(name)
+            for piece in read():
+                self.triangles += len(piece.triangles)
+                if self.triangles > MAX_TOTAL:
+                    raise MeshError(f"is too much: the robot has more than {MAX_TOTAL:,} triangles")
+                self.pieces.append(piece)
+                look = (piece.colour or colour, str(len(self.pieces) - 1))
+                found.append(BodyShape(body, "mesh", (0.0,) * 3, flat(position), flat(R), *look))
         except MeshError as error:
             self.missing.setdefault(name, str(error))
             return []
-        R, position = pose
-        found = []
-        for piece in pieces:
-            vertices = piece.vertices * np.array(scale)
-            turned = piece.triangles[:, ::-1] if np.prod(scale) < 0 else piece.triangles
-            self.pieces.append(Piece(vertices, turned))
-            shape = BodyShape(body, "mesh", (0.0,) * 3, flat(position), flat(R), piece.colour or colour)
-            found.append(replace(shape, mesh=str(len(self.pieces) - 1)))
         return found
 
     def finished(self, shapes: Sequence[BodyShape]) -> list[BodyShape]:
@@ -98,12 +110,9 @@ class Meshes:
             data = contents(path)
             self.bytes += len(data)
             if self.bytes > MAX_READ:
-                raise MeshError(f"the meshes of the robot have more than {MAX_READ / 1e6:g} MB")
+                raise MeshError(f"is too much: the meshes of the robot have more than {MAX_READ / 1e6:g} MB")
             pieces = read_stl(data) if kind == ".stl" else read_dae(data) if kind == ".dae" else self._obj(data, name)
             self.files[name] = [piece for piece in pieces if len(piece.triangles)]
-        self.triangles += sum(len(piece.triangles) for piece in self.files[name])
-        if self.triangles > MAX_TOTAL:
-            raise MeshError(f"the meshes of the robot have more than {MAX_TOTAL:,} triangles")
         return self.files[name]
 
     def _obj(self, data: bytes, name: str) -> list[Piece]:
