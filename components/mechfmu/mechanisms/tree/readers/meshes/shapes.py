@@ -125,7 +125,12 @@ class Meshes:
         return read_obj(data, library)
 
     def _message(self) -> str:
-        texts = [f"{printable(name)} {reason}" for name, reason in list(self.missing.items())[:NAMED]]
+        texts = [f"{_short(name)} {reason}" for name, reason in list(self.missing.items())[:NAMED]]
         more = f", and {len(self.missing) - NAMED} more" if len(self.missing) > NAMED else ""
         hint = "; --package-path DIR names the folder of a package" if "was not found" in self.missing.values() else ""
         return f"meshes that are not drawn: {', '.join(texts)}{more}{hint}"
+
+
+def _short(name: str) -> str:
+    """A name for a message: its beginning and its end."""
+    return printable(name if len(name) <= 60 else f"{name[:20]}...{name[-37:]}")
