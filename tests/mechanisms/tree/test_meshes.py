@@ -17,6 +17,7 @@ import pytest
 from helpers import needs
 from helpers.look_cases import robot_file
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.mechanisms.tree.readers.meshes import shapes
 from mechfmu.mechanisms.tree.readers.meshes.dae import read_dae
 from mechfmu.mechanisms.tree.readers.meshes.obj import read_obj
 from mechfmu.mechanisms.tree.readers.meshes.piece import MeshError, Piece
@@ -140,6 +141,22 @@ def test_all_formats_give_the_same_body() -> None:
         np.testing.assert_allclose(corners.min(axis=0), [-2, 0, 0.5], atol=1e-12)  # turned about z, then moved
         np.testing.assert_allclose(corners.max(axis=0), [0, 1, 3.5], atol=1e-12)
         assert {p.colour for p in found} == {"#0033ff"}
+
+
+def test_a_colour_that_is_none_is_left_out() -> None:
+    for colour in ("1 0", "nan 0 0 1"):
+        data = DAE.replace("GROUPS", TRIANGLES).replace("0 0.2 1 1", colour)
+        assert [piece.colour for piece in read_dae(data.encode())] == [""]
+    (piece, _) = read_obj(OBJ.encode(), lambda _: b"newmtl red\nKd nan 0 0\n")
+    assert piece.colour == ""
+
+
+def test_a_library_of_colours_cannot_be_read_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shapes, "MAX_READ", 100_000)
+    (tmp_path / "a.obj").write_text("mtllib colours.mtl\n" * 1000 + OBJ)
+    (tmp_path / "colours.mtl").write_text("#" * 1000)
+    tree, notes = drawn(robot(tmp_path, "a.obj"))
+    assert not tree.shapes and "a.obj is too much: the meshes of the robot have more than 0.1 MB" in notes[0]
 
 
 ENTITIES = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]>'

@@ -50,6 +50,9 @@ def fans(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def hex_colour(rgb: np.ndarray | tuple[float, ...] | list[float]) -> str:
-    """Return "#rrggbb" of red, green and blue from 0 to 1."""
-    values = np.round(255 * np.clip(np.asarray(rgb, dtype=float)[:3], 0.0, 1.0)).astype(int)
+    """Return "#rrggbb" of red, green and blue from 0 to 1; empty if they are not three numbers."""
+    given = np.asarray(rgb, dtype=float)[:3]
+    if len(given) < 3 or not np.all(np.isfinite(given)):
+        return ""
+    values = np.round(255 * np.clip(given, 0.0, 1.0)).astype(int)
     return "#" + "".join(f"{v:02x}" for v in values)

@@ -107,20 +107,28 @@ class Meshes:
             kind = path.suffix.lower()
             if kind not in (".stl", ".obj", ".dae"):
                 raise MeshError("is not an STL, OBJ or DAE file")
-            data = contents(path)
-            self.bytes += len(data)
-            if self.bytes > MAX_READ:
-                raise MeshError(f"is too much: the meshes of the robot have more than {MAX_READ / 1e6:g} MB")
-            pieces = read_stl(data) if kind == ".stl" else read_dae(data) if kind == ".dae" else self._obj(data, name)
+            data = self._contents(path)
+            with np.errstate(all="ignore"):  # what is not finite is found by piece_of
+                pieces = (
+                    read_stl(data) if kind == ".stl" else read_dae(data) if kind == ".dae" else self._obj(data, name)
+                )
             self.files[name] = [piece for piece in pieces if len(piece.triangles)]
         return self.files[name]
+
+    def _contents(self, path: Path) -> bytes:
+        data = contents(path)
+        self.bytes += len(data)
+        if self.bytes > MAX_READ:
+            raise MeshError(f"is too much: the meshes of the robot have more than {MAX_READ / 1e6:g} MB")
+        return data
 
     def _obj(self, data: bytes, name: str) -> list[Piece]:
         def library(file: str) -> bytes:
             try:
-                return contents(self.folders.find(f"{name.rpartition('/')[0]}/{file}".lstrip("/")))
+                path = self.folders.find(name[: name.rfind("/") + 1] + file)
             except MeshError:
                 return b""
+            return self._contents(path)
 
         return read_obj(data, library)
 
