@@ -24,7 +24,7 @@ from mechfmu import LinkChain, SphericalArm
 from mechfmu.mechanisms import make, names
 from mechfmu.simulation.result import Result
 from mechfmu.view.icon import draw_icon
-from mechfmu.view.player import COLOURS, mesh
+from mechfmu.view.solids import COLOURS, mesh
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -87,6 +87,8 @@ FULL_LANE_ONLY = {
     "mechanisms/spherical_arm/test_arm_fmu.py": "builds FMUs of its own",
     "mechanisms/spherical_arm/test_arm_singularity.py::test_an_fmu_warns_and_stops": "builds an FMU of its own",
     "mechanisms/spherical_arm/test_arm_singularity.py::test_an_fmu_with_quaternions_passes_through": "builds an FMU",
+    "mechanisms/tree/test_meshes.py::test_a_robot_is_drawn_with_its_meshes_and_colours": "draws a video and a page",
+    "mechanisms/tree/test_meshes.py::test_meshes_do_not_change_the_model": "compiles",
     "mechanisms/tree/test_mjcf.py::test_accelerations_of_an_fmu": "builds an FMU of its own",
     "mechanisms/tree/test_mjcf.py::test_accelerations_of_dm_controls_models": "large models",
     "mechanisms/tree/test_sdf.py::test_the_fmus_of_both_examples_give_the_same_numbers": "builds FMUs of its own",

@@ -39,7 +39,9 @@ def tree_of(file: Path, choice: Choice) -> Tree:
     """The tree of a file; Pinocchio does not limit efforts."""
     ignore = (choice["ignore"],) if "ignore" in choice else ()
     base, inertia = choice.get("base", "fixed"), choice.get("inertia", "refuse")
-    return Tree.from_file(file, base, effort="unlimited", inertia=inertia, ignore=ignore, report=lambda _: None)
+    return Tree.from_file(
+        file, base, effort="unlimited", inertia=inertia, ignore=ignore, report=lambda _: None, meshes=False
+    )
 
 
 def reference_of(file: Path, choice: Choice, tree: Tree) -> RobotReference:

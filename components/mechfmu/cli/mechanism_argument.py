@@ -52,7 +52,7 @@ def _is_folder_of_mechanism(name: str) -> bool:
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
-    """Add --base, --inertia, --ignore, --frame and --contact, which are for robot files."""
+    """Add --base, --inertia, --ignore, --frame, --contact and --package-path, which are for robot files."""
     help = "for a file: fixed (URDF: the default), moving by acceleration inputs, or free (URDF, SDF: root link floats)"
     complete_choices(parser.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
     help = "for a file: refuse (the default) an inertia that no body can have, warn and take it, or repair it"
@@ -63,6 +63,8 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
     add_repeatable(parser, "--frame", "NAME", help)
     help = "for a file: what touches the ground, a link with its collision spheres and boxes or a radius in m, or all"
     add_repeatable(parser, "--contact", "LINK[:RADIUS]", help)
+    help = "for a file: a folder with packages, or of one, where the meshes of package:// are looked for"
+    add_repeatable(parser, "--package-path", "DIR", help)
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,19 @@ class FileOptions:
     ignore: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     contacts: tuple[str, ...] = ()
+    package_paths: tuple[str, ...] = ()
 
     @staticmethod
     def of(line: argparse.Namespace) -> FileOptions:
         """Those of a command that has `add_file_options`."""
-        return FileOptions(line.base, line.inertia, _words(line.ignore), tuple(line.frame), tuple(line.contact))
+        lists = (tuple(words) for words in (line.frame, line.contact, line.package_path))
+        return FileOptions(line.base, line.inertia, _words(line.ignore), *lists)
 
     @property
     def given(self) -> str:
         """The first one that was given, as it is typed; empty if none was."""
         flags = {"--base": self.base, "--inertia": self.inertia, "--ignore": self.ignore}
+        flags["--package-path"] = self.package_paths
         return next((flag for flag, value in flags.items() if value), "") or self.for_tree
 
     @property
@@ -115,11 +120,14 @@ def load_mechanism(
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
         if flag := file.for_tree:
             raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
-        tree = Tree.from_file(name, file.base, **reading).options
+        if file.package_paths:
+            raise UserError("--package-path is for the tree: its controller is not drawn")
+        tree = Tree.from_file(name, file.base, **reading, meshes=False).options
         return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **options)
     if unknown := [key for key in options if key not in ("stops", "effort")]:
         raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort (and --base)")
-    return Tree.from_file(name, file.base, **options, **reading, frames=file.frames, contacts=file.contacts)
+    asked: Any = dict(frames=file.frames, contacts=file.contacts, package_paths=file.package_paths)
+    return Tree.from_file(name, file.base, **options, **reading, **asked)
 
 
 def split_arguments(

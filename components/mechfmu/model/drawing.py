@@ -23,14 +23,17 @@ class Solid:
     box          size: lengths along x, y, z
     cylinder     size: radius, length along z
     sphere       size: radius
+    mesh         size: lengths of its bounding box; surface: its vertices around the middle of the box, and triangles
     """
 
-    kind: Literal["box", "cylinder", "sphere"]
+    kind: Literal["box", "cylinder", "sphere", "mesh"]
     size: tuple[float, ...]
     position: Array
     rotation: Array
     group: int = 0  # solids of one group have one colour; -1: what stands still
     real: bool = True  # False: it stands for a body whose shape is not known
+    colour: str = ""  # "#rrggbb"; empty: that of the group
+    surface: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True)

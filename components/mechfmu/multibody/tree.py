@@ -34,6 +34,7 @@ from .frames import BASE, Frame, MotionKind
 from .massless_joints import massless_joints
 from .mobility import inertia_matrix, singular_frame
 from .rigid_groups import impossible_inertias
+from .surface import surface_of
 from .tree_error import TreeError as TreeError  # others take it from here
 
 MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, axis); None: the joint's own axis
@@ -51,8 +52,9 @@ MOTIONS: dict[str, tuple[tuple[MotionKind, int | None], ...]] = {  # (motion, ax
 }
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ \[\]]*")
+COLOUR = re.compile(r"#[0-9a-f]{6}")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
-SIZES = {"box": 3, "cylinder": 2, "sphere": 1}  # kinds of shapes, and the numbers that size them
+SIZES = {"box": 3, "cylinder": 2, "sphere": 1, "mesh": 3}  # kinds of shapes, and the numbers that size them
 MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
 ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
 
@@ -111,10 +113,12 @@ class BodyShape:
     """
 
     body: str  # empty: the base
-    kind: Literal["box", "cylinder", "sphere"]
+    kind: Literal["box", "cylinder", "sphere", "mesh"]
     size: tuple[float, ...]
     position: tuple[float, ...] = (0.0, 0.0, 0.0)
     rotation: tuple[float, ...] = IDENTITY
+    colour: str = ""  # "#rrggbb"; empty: that of the body
+    mesh: str = ""  # the triangles of a mesh, see surface.py
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,10 @@ class BodyTree:
             for key, default in ADDED_LATER.items():
                 if joint[key] == default:
                     del joint[key]
+        for shape in fields.get("shapes", ()):
+            for key in ("colour", "mesh"):
+                if not shape[key]:
+                    del shape[key]
         return json.dumps(fields, separators=(",", ":"))
 
     @staticmethod
@@ -336,6 +344,8 @@ def _check_shape(shape: BodyShape, bodies: set[str]) -> None:
         kinds = ", ".join(SIZES)
         raise TreeError(f"a shape of body {shape.body}: there is no such body, or its kind is none of {kinds}")
     what = f"body {shape.body}: a {shape.kind}"
+    if shape.colour and not COLOUR.fullmatch(shape.colour):
+        raise TreeError(f"{what}: its colour must be #rrggbb")
     lengths = {
         "size": (shape.size, SIZES[shape.kind]),
         "position": (shape.position, 3),
@@ -344,6 +354,13 @@ def _check_shape(shape: BodyShape, bodies: set[str]) -> None:
     _check_lengths(what, **lengths)
     if not np.all(np.isfinite([*shape.size, *shape.position, *shape.rotation])) or not min(shape.size) >= 0:
         raise TreeError(f"{what}: its numbers must be finite, its size not negative")
+    if shape.kind == "mesh":
+        try:
+            surface_of(shape.mesh, shape.size)
+        except ValueError as error:
+            raise TreeError(f"{what}: its triangles: the text {error}") from None
+    elif shape.mesh:
+        raise TreeError(f"{what}: only a shape of kind mesh has triangles")
 
 
 def _check_lengths(what: str, **lists: tuple[tuple[float, ...], int]) -> None:

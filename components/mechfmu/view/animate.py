@@ -9,12 +9,14 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
+from matplotlib.collections import PolyCollection
 
 from ..atomic_file import atomic_write
 from ..model import UserError
 from ..model.drawing import joined
 from ..simulation.result import Result
 from .plot import check_display
+from .solids import filled_triangles, has_surfaces
 
 ANIMATION_FILES = (".gif", ".mp4", ".html")
 TRAIL_DURATION = 1.0  # s
@@ -68,7 +70,7 @@ def animate(
 
 
 def _video(result: Result, file: str | Path | None, fps: float, speed: float) -> Any:
-    """Animate the lines of the drawings with matplotlib; mechanisms in space are seen along y."""
+    """Animate the lines of the drawings with matplotlib, and meshes filled; mechanisms in space are seen along y."""
     assert result.mechanism is not None
     times = np.arange(result.t[0], result.t[-1] + 1e-9, speed / fps)
     samples = np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
@@ -77,7 +79,11 @@ def _video(result: Result, file: str | Path | None, fps: float, speed: float) ->
     frames = [{part: joined(getattr(d, part), d.dimension)[:, plane] for part in LINE_STYLES} for d in drawings]
     traced = np.array([d.trail_points for d in drawings])[:, :, plane]
     shown = np.concatenate([np.reshape(traced, (-1, 2)), *(points for frame in frames for points in frame.values())])
+    filled = has_surfaces(drawings[0])
+    if filled:
+        shown = np.concatenate([shown, *(filled_triangles(d)[0].reshape(-1, 2) for d in drawings)])
     figure, axes = _axes(shown, "xyz"[plane[1]])
+    faces = axes.add_collection(PolyCollection([], zorder=3, linewidth=0.3)) if filled else None
     trails = [axes.plot([], [], color="#d9480f", linewidth=1, alpha=0.7)[0] for _ in traced[0]]
     lines = {part: axes.plot([], [], solid_capstyle="round", **style)[0] for part, style in LINE_STYLES.items()}
     clock = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
@@ -85,11 +91,14 @@ def _video(result: Result, file: str | Path | None, fps: float, speed: float) ->
     def draw(i: int) -> list[Any]:
         for part, line in lines.items():
             line.set_data(*frames[i][part].T)
+        if faces is not None:
+            triangles, colours = filled_triangles(drawings[i])
+            faces.set(verts=triangles, facecolor=colours, edgecolor=colours)
         first = max(0, i - round(TRAIL_DURATION * fps / speed))
         for k, trail in enumerate(trails):
             trail.set_data(*traced[first : i + 1, k].T)
         clock.set_text(f"t = {result.t[samples[i]]:5.2f} s")
-        return [*trails, *lines.values(), clock]
+        return [*trails, *lines.values(), clock, *([faces] if faces is not None else [])]
 
     figure.canvas.draw()
     figure.set_layout_engine("none")  # laid out once, not again for every frame

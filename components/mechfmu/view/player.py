@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from plotly.offline import get_plotlyjs
 
-from ..model.drawing import Drawing, Solid, joined
+from ..model.drawing import Drawing, joined
 from ..simulation.result import Result
 from .plot import MIN_SPAN
+from .solids import Mesh, colour_of, mesh
 
 HERE = Path(__file__).parent
 MAX_FRAMES = 1500  # more than a screen shows in half a minute
@@ -30,10 +31,6 @@ ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
 MAX_ARROW = 0.2  # relative to the size of the mechanism: 90 % of the arrows are shorter
 MAX_ARC = 4.0  # rad: 90 % of the moments have a shorter arc
 FULL_ARC = 5.5  # rad: no arc is longer, so that its head does not cover its start
-COLOURS = ("#1769aa", "#7aa7cf", "#4c9a97", "#9fb3c8", "#5b7db1", "#2f8fa3")  # of groups of solids
-BASE_COLOUR = "#8a96a3"
-
-Mesh = tuple[np.ndarray, list[tuple[int, ...]], list[list[int]]]  # vertices, triangles, polylines along the edges
 
 
 def player_page(
@@ -80,7 +77,7 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
     meshes = [mesh(solid) for solid in first.solids]
     corners = [
         np.einsum("fij,vj->fvi", poses[:, s, :9].reshape(-1, 3, 3), vertices) + poses[:, s, None, 9:]
-        for s, (vertices, _, _) in enumerate(meshes)
+        for s, vertices in enumerate(_outer_vertices(first, meshes))
     ]
     frames = [
         np.concatenate([*parts, *(c[i] for c in corners)]) for i, parts in enumerate(zip(lines, outlines, strict=True))
@@ -93,7 +90,7 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
     moments, moment_note = _moments(drawings)
     low, high = _limits(np.concatenate([*frames, *surroundings, tips]), span)
     solids = [
-        {"vertices": vertices.round(6).tolist(), "faces": faces, "edges": edges, "colour": _colour(solid)}
+        {"vertices": vertices.round(6).tolist(), "faces": faces, "edges": edges, "colour": colour_of(solid)}
         for solid, (vertices, faces, edges) in zip(first.solids, meshes, strict=True)
     ]
     return {
@@ -112,6 +109,13 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
         "note": "   ".join(filter(None, (force_note, moment_note))),
         "traced": {"count": traced.shape[1], "where": _encoded(traced)},
     }
+
+
+def _outer_vertices(drawing: Drawing, meshes: Sequence[Mesh]) -> list[np.ndarray]:
+    """Return the points that decide the limits: of a surface, the corners of its bounding box."""
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    pairs = zip(drawing.solids, meshes, strict=True)
+    return [corners * solid.size if solid.kind == "mesh" else vertices for solid, (vertices, _, _) in pairs]
 
 
 def _poses(drawings: Sequence[Drawing]) -> np.ndarray:
@@ -194,39 +198,6 @@ def _round_number(x: float) -> float:
 
 def _text(x: float) -> str:
     return f"{float(f'{x:.2g}'):,.12g}"
-
-
-def _colour(solid: Solid) -> str:
-    return BASE_COLOUR if solid.group < 0 else COLOURS[solid.group % len(COLOURS)]
-
-
-def mesh(solid: Solid) -> Mesh:
-    """Return the mesh of a solid around its middle, made of rings of vertices, one above the other."""
-    rings = _rings(solid)
-    n, last = len(rings[0]), (len(rings) - 1) * len(rings[0])
-    ends = [rings[0].mean(axis=0), rings[-1].mean(axis=0)]  # close the mesh below and above
-    vertices = np.concatenate([*rings, ends])
-    faces: list[tuple[int, ...]] = []
-    for k in range(n):
-        m = (k + 1) % n
-        faces += [(len(vertices) - 2, m, k), (len(vertices) - 1, last + k, last + m)]
-        for r in range(0, last, n):
-            faces += [(r + k, r + m, r + n + m), (r + k, r + n + m, r + n + k)]
-    closed = [[*range(r, r + n), r] for r in ((last // 2,) if solid.kind == "sphere" else (0, last))]
-    return vertices, faces, closed + ([[k, last + k] for k in range(n)] if solid.kind == "box" else [])
-
-
-def _rings(solid: Solid) -> list[np.ndarray]:
-    if solid.kind == "box":
-        corners = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-        return [np.array(solid.size) / 2 * [[x, y, z] for x, y in corners] for z in (-1, 1)]
-    turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
-    around, up = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1), np.array([0.0, 0.0, 1.0])
-    radius = solid.size[0]
-    if solid.kind == "cylinder":
-        return [radius * around + z * solid.size[1] / 2 * up for z in (-1, 1)]
-    latitudes = np.linspace(-np.pi / 2 + 0.1, np.pi / 2 - 0.1, 11)
-    return [radius * (np.cos(b) * around + np.sin(b) * up) for b in latitudes]
 
 
 def _signals(result: Result, frames: np.ndarray, chosen: Sequence[str] | None) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def robot_of(name: str) -> Robot:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "robot.urdf"
         file.write_text(text)
-        return Robot(Tree.from_file(file, base=base, effort="unlimited"), model)
+        return Robot(Tree.from_file(file, base=base, effort="unlimited", meshes=False), model)
 
 
 @pytest.fixture(params=WHERE)

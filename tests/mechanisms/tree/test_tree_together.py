@@ -41,7 +41,8 @@ def quadruped() -> str:
 def test_followers_rotors_feet_and_sensors_at_once(tmp_path: Path) -> None:
     file = tmp_path / "quadruped.urdf"
     file.write_text(quadruped())
-    robot = Tree.from_file(file, "free", frames=[SENSOR], contacts=[f"{foot}:{RADIUS}" for foot in FEET])
+    feet = [f"{foot}:{RADIUS}" for foot in FEET]
+    robot = Tree.from_file(file, "free", frames=[SENSOR], contacts=feet, meshes=False)
     other = RobotReference(quadruped(), base="free")
     model, data = other.model, other.data
     for name, (inertia, reduction) in ROTORS.items():

@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> None:
         raise UserError(f"--base {asked.base}: must be fixed or free")
     reading: Any = dict(inertia=asked.inertia or "refuse", ignore=asked.ignore, report=REPORTER.info)
     reading |= dict(frames=asked.frames, contacts=asked.contacts, arguments=read_pairs(options.option, "--option"))
+    reading["package_paths"] = asked.package_paths
     tree = read_tree(options.file, asked.base, **reading)
     text = toml_text(tree, Path(options.file).name)
     check_writable(options.output)

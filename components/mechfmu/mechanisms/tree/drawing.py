@@ -12,6 +12,7 @@ import numpy as np
 
 from ...model.drawing import Arrow, Drawing, Moment, Solid
 from ...multibody.kinematics import Pose, poses
+from ...multibody.surface import surface_of
 
 XYZ = "xyz"
 Array = Any
@@ -42,7 +43,10 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     for shape in tree.shapes:
         r, A = placed[shape.body]
         place, turn = np.array(shape.position), np.reshape(shape.rotation, (3, 3))
-        solids.append(Solid(shape.kind, shape.size, r + A @ place, A @ turn, index.get(shape.body, -1)))
+        surface = surface_of(shape.mesh, shape.size) if shape.kind == "mesh" else None
+        group = index.get(shape.body, -1)
+        look: Any = dict(colour=shape.colour, surface=surface)
+        solids.append(Solid(shape.kind, shape.size, r + A @ place, A @ turn, group, **look))
     shaped = {shape.body for shape in tree.shapes}
     for i in mechanism.massive:
         if tree.bodies[i].name not in shaped and tree.bodies[i].mass > 0:

@@ -62,6 +62,8 @@ class Tree(TreeMechanism):
         frames: Sequence[str] = (),
         contacts: Sequence[str] = (),
         arguments: Mapping[str, str] | None = None,
+        meshes: bool = True,
+        package_paths: Sequence[str | Path] = (),
     ) -> Tree:
         """The mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML (docs/tree_format.md).
 
@@ -72,14 +74,15 @@ class Tree(TreeMechanism):
         ignore: what the file asks for and is left out, by the words that the messages name. arguments: of a xacro file.
         frames: links, joints or sensors whose motion and joint force are outputs.
         contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
+        meshes: whether the drawing has those of the file. package_paths: folders where `package://` is looked for.
         """
         from .readers.read import read_tree
 
         if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        tree = read_tree(
-            path, "fixed" if base == "moving" else base, inertia, ignore, report, frames, contacts, arguments
-        )
+        held: Any = "fixed" if base == "moving" else base
+        asked: Any = (frames, contacts, arguments, meshes, package_paths)
+        tree = read_tree(path, held, inertia, ignore, report, *asked)
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
         made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)

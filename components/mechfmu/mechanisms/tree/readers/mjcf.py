@@ -22,6 +22,7 @@ import numpy as np
 from ....model.extras import require
 from ....multibody.tree import BodyTree
 from .common import MAX_BODIES, Fault, Report, Source, arranged, as_user_error, check_count, contents, no_report
+from .meshes.shapes import Meshes
 from .mjcf_bodies import Elements
 from .mjcf_motors import coupled, with_motors
 from .mjcf_unsupported import IGNORED, contact_count, note_unsupported
@@ -34,11 +35,16 @@ LINE = re.compile(r",? *(?:at )?line:? (\d+)(?:, column -?\d+)?")
 
 
 def read_mjcf(
-    path_or_text: Source, inertia: str = "refuse", ignore: Iterable[str] = (), report: Report = no_report
+    path_or_text: Source,
+    inertia: str = "refuse",
+    ignore: Iterable[str] = (),
+    report: Report = no_report,
+    meshes: Meshes | None = None,
 ) -> BodyTree:
     """The tree of an MJCF file (or of a text that begins with "<").
 
     inertia, report: as in common.judged. ignore: words of mjcf_unsupported.IGNORED, for what is left out.
+    meshes: simplifies those that the compiler has read; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "an MJCF file")
     require("mujoco")
@@ -50,7 +56,7 @@ def read_mjcf(
         _check_size(data)
         elements = Elements(*_compiled(data, file), _lines_of_options(data))
         with np.errstate(all="ignore"):  # what is not finite is found when the tree is checked
-            tree = _tree(elements, words, file.stem if file else "robot", inertia, report)
+            tree = _tree(elements, words, file.stem if file else "robot", inertia, report, meshes)
     touching = contact_count(elements.model)
     if touching and "contact" not in words:
         pairs = f"pairs of bodies that could touch: {touching}"
@@ -135,7 +141,9 @@ def _lines_of_includes(has_includes: bool) -> Iterator[None]:
         raise
 
 
-def _tree(elements: Elements, ignore: frozenset[str], default_name: str, inertia: str, report: Report) -> BodyTree:
+def _tree(
+    elements: Elements, ignore: frozenset[str], default_name: str, inertia: str, report: Report, meshes: Meshes | None
+) -> BodyTree:
     model = elements.model
     check_count(int(model.nbody), "body")
     unsupported = Unsupported(ignore)
@@ -149,4 +157,4 @@ def _tree(elements: Elements, ignore: frozenset[str], default_name: str, inertia
     name = default_name if name in ("", "MuJoCo Model") else name
     lines = {joint.name: elements.line_of_joint(i) for i, joint in joints.items()}
     placed = [(joint, lines.get(joint.name, 0)) for joint in elements.in_order(joints)]
-    return arranged(name[:200], bodies, placed, poses, "body", elements.shapes(), inertia, report)
+    return arranged(name[:200], bodies, placed, poses, "body", elements.shapes(meshes), inertia, report)

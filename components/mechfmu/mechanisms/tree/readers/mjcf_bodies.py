@@ -28,9 +28,11 @@ import numpy as np
 from ....multibody.rotations import from_quaternion
 from ....multibody.tree import Body, BodyShape, Joint
 from .common import Placed, flat, tidy
+from .meshes.piece import hex_colour, piece_of
+from .meshes.shapes import Meshes
 
 KINDS = ("free", "spherical", "prismatic", "revolute")  # by MuJoCo's number of the joint type
-SPHERE, CAPSULE, CYLINDER, BOX = 2, 3, 5, 6  # MuJoCo's numbers of the types of geoms
+SPHERE, CAPSULE, CYLINDER, BOX, MESH = 2, 3, 5, 6, 7  # MuJoCo's numbers of the types of geoms
 VISIBLE_GROUPS = 3  # groups 0, 1, 2 are shown by default
 NOT_DRAWN = 0.0  # alpha
 
@@ -176,8 +178,8 @@ class Elements:
 
     # --- shapes -------------------------------------------------------------------------------------------------------
 
-    def shapes(self) -> list[BodyShape]:
-        """Boxes, spheres, cylinders and capsules that MuJoCo shows by default, on bodies that move."""
+    def shapes(self, meshes: Meshes | None = None) -> list[BodyShape]:
+        """Boxes, spheres, cylinders, capsules and meshes that MuJoCo shows by default, on bodies that move."""
         found: list[BodyShape] = []
         m = self.model
         for g in range(m.ngeom):
@@ -185,6 +187,7 @@ class Elements:
             if m.body_weldid[body] == 0 or m.geom_group[g] >= VISIBLE_GROUPS or m.geom_rgba[g][3] <= NOT_DRAWN:
                 continue
             R, position, name = self._rotation("geom_quat", g), np.array(m.geom_pos[g]), self.body_names[body]
+            first = len(found)
             if kind == BOX:
                 found.append(BodyShape(name, "box", flat(2 * size), flat(position), flat(R)))
             elif kind in (CYLINDER, CAPSULE):
@@ -193,7 +196,24 @@ class Elements:
             if kind in (SPHERE, CAPSULE):
                 ends = (position,) if kind == SPHERE else (position + R[:, 2] * size[1], position - R[:, 2] * size[1])
                 found += [BodyShape(name, "sphere", (float(size[0]),), flat(end)) for end in ends]
-        return found
+            if meshes:
+                colour = self._colour(g)
+                found[first:] = [replace(shape, colour=colour) for shape in found[first:]]
+                if kind == MESH:
+                    found += self._mesh(g, meshes, (R, position), colour)
+        return meshes.finished(found) if meshes else found
+
+    def _mesh(self, g: int, meshes: Meshes, pose: Placed, colour: str) -> list[BodyShape]:
+        """The triangles of a geom, in its frame; none if there are too many."""
+        m, k = self.model, int(self.model.geom_dataid[g])
+        v, f = int(m.mesh_vertadr[k]), int(m.mesh_faceadr[k])
+        vertices, triangles = m.mesh_vert[v : v + m.mesh_vertnum[k]], m.mesh_face[f : f + m.mesh_facenum[k]]
+        body = self.body_names[int(m.geom_bodyid[g])]
+        return meshes.collected(f"mesh {m.mesh(k).name}", body, lambda: [piece_of(vertices, triangles)], pose, colour)
+
+    def _colour(self, g: int) -> str:
+        m, material = self.model, int(self.model.geom_matid[g])
+        return hex_colour(m.geom_rgba[g] if material < 0 else m.mat_rgba[material])
 
 
 def _number(element: Any, number: int, names: Any) -> int:

@@ -13,6 +13,7 @@ from ....model.mechanism import UserError
 from ....multibody.tree import BodyTree
 from .asked import with_asked
 from .common import Report
+from .meshes.shapes import Meshes
 from .root_element import root_element
 from .unsupported import ignored_words
 
@@ -33,6 +34,8 @@ def read_tree(
     frames: Sequence[str] = (),
     contacts: Sequence[str] = (),
     arguments: Mapping[str, str] | None = None,
+    meshes: bool = True,
+    package_paths: Sequence[str | Path] = (),
 ) -> BodyTree:
     """Return the tree of a file.
 
@@ -41,6 +44,8 @@ def read_tree(
     inertia: refuse, warn or repair, see common.judged. report: gets messages. ignore: words for what is left out, see
     unsupported.py. arguments: of a xacro file.
     frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
+    meshes: whether those of the file are read, for the drawing. package_paths: folders with packages, or of
+    packages, where they are looked for.
     """
     path = Path(path)
     kind = kind_of(path)
@@ -52,7 +57,10 @@ def read_tree(
     def place(text: str, line: int) -> None:
         report(f"{path}:{line}: {text}" if line else f"{path}: {text}")
 
-    tree = _as_read(path, kind, base, inertia, ignore, place, arguments)
+    found = Meshes(path, package_paths, place) if meshes and kind != "toml" else None
+    if package_paths and kind not in ("urdf", "xacro", "sdf"):
+        raise UserError(f"{path}: --package-path is for URDF, xacro and SDF files")
+    tree = _as_read(path, kind, base, inertia, ignore, place, arguments, found)
     return with_asked(tree, frames, contacts, keep=kind == "toml")
 
 
@@ -64,20 +72,21 @@ def _as_read(
     ignore: Iterable[str],
     report: Report,
     arguments: Mapping[str, str] | None,
+    meshes: Meshes | None,
 ) -> BodyTree:
     """The tree with all frames and contacts of the file."""
     if kind == "xacro":
         from .xacro_file import read_xacro
 
-        return read_xacro(path, base, inertia, ignore, report, arguments)
+        return read_xacro(path, base, inertia, ignore, report, arguments, meshes)
     if kind == "sdf":
         from .sdf import read_sdf
 
-        return read_sdf(path, base, inertia, ignore, report)
+        return read_sdf(path, base, inertia, ignore, report, meshes)
     if kind == "mujoco":
         from .mjcf import read_mjcf
 
-        return read_mjcf(path, inertia, ignore, report)
+        return read_mjcf(path, inertia, ignore, report, meshes)
     if kind == "toml":
         from .toml_file import read_toml
 
@@ -85,7 +94,7 @@ def _as_read(
         return read_toml(path, inertia, report)
     from .urdf import read_urdf
 
-    return read_urdf(path, base or "fixed", inertia, ignore, report)
+    return read_urdf(path, base or "fixed", inertia, ignore, report, meshes)
 
 
 def kind_of(path: Path) -> str:

@@ -43,6 +43,7 @@ from .common import (
     numbers,
     printable,
 )
+from .meshes.shapes import Meshes
 from .sdf_elements import AXES, KINDS, axis_of, inertial_body, shapes_of
 from .sdf_frames import MODEL, SAME, WORLD, Frames, PlacedFrame, is_true, read_pose
 from .unsupported import Unsupported, ignored_words
@@ -87,11 +88,12 @@ def read_sdf(
     inertia: str = "refuse",
     ignore: Iterable[str] = (),
     report: Report = no_report,
+    meshes: Meshes | None = None,
 ) -> BodyTree:
     """The tree of an SDF file (or of a text that begins with "<").
 
     base: "fixed", the root link is held, "free", it floats, or None, as the file says. inertia, report: as in
-    common.judged. ignore: words of IGNORED.
+    common.judged. ignore: words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "an SDF file")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
@@ -103,7 +105,7 @@ def read_sdf(
         reader = ModelReader(unsupported)
         reader.collect(model, "", 0)
         reader.frames.check()
-        tree = reader.tree(str(model.get("name") or "robot"), base, inertia, report)
+        tree = reader.tree(str(model.get("name") or "robot"), base, inertia, report, meshes)
         unsupported.check()
         return tree
 
@@ -236,7 +238,7 @@ class ModelReader:
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    def tree(self, name: str, base: str | None, inertia: str, report: Report) -> BodyTree:
+    def tree(self, name: str, base: str | None, inertia: str, report: Report, meshes: Meshes | None = None) -> BodyTree:
         ends = {j.name: self._ends(j) for j in self.joints}
         if not self.links:
             raise Fault("has no link")
@@ -258,8 +260,9 @@ class ModelReader:
                 poses[child] = pose
         joints = self._carried(joints, held, base)
         names = {body.name for body, _ in bodies if body.name not in held}
-        shapes = [s for it in self.links for s in shapes_of(it.element, it.name, it.prefix, self.frames)]
-        shapes = [s for s in shapes if s.body in names]
+        drawn = [it for it in self.links if it.name in names]
+        shapes = [s for it in drawn for s in shapes_of(it.element, it.name, it.prefix, self.frames, meshes)]
+        shapes = meshes.finished(shapes) if meshes else shapes
         bodies = [(body, line) for body, line in bodies if body.name in names]
         check_connections(bodies, joints, "link")
         if not bodies:

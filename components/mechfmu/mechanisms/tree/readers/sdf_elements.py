@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ....multibody.tree import Body, BodyShape
 from .common import Fault, flat, numbers, printable, turned_inertia
+from .meshes.piece import hex_colour
+from .meshes.shapes import Meshes
 from .sdf_frames import Frames, is_true, read_pose, value_of
 from .unsupported import Unsupported
 from .xml_tree import Element, all_of, attribute, one, tag
@@ -103,7 +106,7 @@ def _mimic(axis: Element, prefix: str, what: str) -> dict[str, Any]:
     return {"mimic": leader, "multiplier": multiplier, "offset": offset - multiplier * reference}
 
 
-def shapes_of(link: Element, name: str, prefix: str, frames: Frames) -> list[BodyShape]:
+def shapes_of(link: Element, name: str, prefix: str, frames: Frames, meshes: Meshes | None = None) -> list[BodyShape]:
     """What can be drawn of a link; a shape with a mistake is left out."""
     found: list[BodyShape] = []
     what = f"link {printable(name)}"
@@ -118,11 +121,28 @@ def shapes_of(link: Element, name: str, prefix: str, frames: Frames) -> list[Bod
                     outer, origin = frames.between(name, prefix + relative, what, element.sourceline)
                     R, position = outer @ R, origin + outer @ position
                 geometry = one(element, "geometry", what, needed=True)
+                colour = _colour(element) if meshes else ""
                 for solid in geometry.iterchildren():
-                    found += _solids(solid, name, R, position, what)
+                    if tag(solid) == "mesh" and meshes and word == "visual":
+                        scale = numbers(_text(solid, "scale") or "1 1 1", 3, what, solid.sourceline)
+                        found += meshes.shapes(name, _text(solid, "uri"), scale, (R, position), colour)
+                    else:
+                        found += [replace(s, colour=colour) for s in _solids(solid, name, R, position, what)]
             except Fault:
                 continue
     return found
+
+
+def _text(element: Element, name: str) -> str:
+    return str(next((child.text or "" for child in all_of(element, name)), "")).strip()
+
+
+def _colour(visual: Element) -> str:
+    """The diffuse colour of a visual; empty without one."""
+    for diffuse in (e for material in all_of(visual, "material") for e in all_of(material, "diffuse")):
+        words = (diffuse.text or "").split()
+        return hex_colour(numbers(" ".join(words[:3]), 3, "", diffuse.sourceline))
+    return ""
 
 
 def _solids(solid: Element, name: str, R: np.ndarray, position: np.ndarray, what: str) -> list[BodyShape]:

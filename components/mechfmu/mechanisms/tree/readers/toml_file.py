@@ -59,7 +59,7 @@ PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed", "a
 LIMIT_KEYS = ("lower", "upper", "effort")
 COUPLING_KEYS = ("mimic", "multiplier", "offset")
 JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS, *COUPLING_KEYS)
-SHAPE_KEYS = ("body", "kind", "size", "position", "rotation")
+SHAPE_KEYS = ("body", "kind", "size", "position", "rotation", "colour", "mesh")
 FRAME_KEYS = ("name", "body", "position", "rotation")
 CONTACT_KEYS = ("name", "body", "position", "radius")
 ROTATIONS = ("rpy", "quaternion", "matrix")
@@ -345,7 +345,8 @@ def _shape(table: TomlTable, bodies: set[str]) -> BodyShape:
     body, position = table.text("body", ""), table.vector("position", (0.0, 0.0, 0.0))
     if body and body not in bodies:
         raise table.fault("body", f"its body {printable(body)} does not exist{did_you_mean(body, bodies)}")
-    return BodyShape(body, kind, size, position, flat(table.rotation("rotation")))
+    look = table.text("colour", ""), table.text("mesh", "")
+    return BodyShape(body, kind, size, position, flat(table.rotation("rotation")), *look)
 
 
 def _check_keys(given: Iterable[str], known: tuple[str, ...], what: str, line_of: Any) -> None:

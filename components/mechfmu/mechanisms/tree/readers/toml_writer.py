@@ -87,6 +87,7 @@ def _shape(shape: BodyShape) -> Iterator[str]:
     yield f"size = {_list(shape.size)}"
     yield from _vector("position", shape.position)
     yield from _rotation(shape.rotation)
+    yield from (f'{key} = "{getattr(shape, key)}"' for key in ("colour", "mesh") if getattr(shape, key))
 
 
 def _place(place: FramePoint | ContactSphere) -> Iterator[str]:

@@ -19,13 +19,13 @@ What is read:
 Frames that can be asked for are <sensor> elements, and the root link when it is held (links that move are bodies of the
 tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
 
-Boxes, cylinders and spheres of <visual> (of <collision>, for a link that has none there) are kept for the drawing;
-meshes are not, because they are in other files. Everything else (gazebo, ...) does not concern dynamics and is ignored,
-whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base:
-fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names that
-variables of an FMU cannot have are changed, see common.legal_names.
+Boxes, cylinders, spheres and meshes of <visual> (boxes, cylinders and spheres of <collision>, for a link that has none
+there) are kept for the drawing, see urdf_shapes.py. Everything else (gazebo, ...) does not concern dynamics and is
+ignored, whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the
+base: fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names
+that variables of an FMU cannot have are changed, see common.legal_names.
 
-Safe: no DOCTYPE, hence no entities; no network, no other files; limits of size and depth.
+Safe: no DOCTYPE, hence no entities; no network, no other files but meshes in known folders; limits of size and depth.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
-from ....multibody.tree import Body, BodyShape, BodyTree, Joint
+from ....multibody.tree import Body, BodyTree, Joint
 from .common import (
     Fault,
     Placed,
@@ -58,11 +57,12 @@ from .common import (
     tidy,
     turned_inertia,
 )
+from .meshes.shapes import Meshes
 from .transmissions import with_rotors
 from .unsupported import ignored_words
 from .urdf_attachments import attachments
 from .urdf_elements import origin_of as _origin
-from .urdf_elements import size_of as _size
+from .urdf_shapes import urdf_shapes
 from .xml_tree import Element, parsed
 from .xml_tree import all_of as _all
 from .xml_tree import attribute as _attribute
@@ -90,11 +90,12 @@ def read_urdf(
     inertia: str = "refuse",
     ignore: Iterable[str] = (),
     report: Report = no_report,
+    meshes: Meshes | None = None,
 ) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
     base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
-    to leave out, words of IGNORED.
+    to leave out, words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "a URDF file")
     if base not in ("fixed", "free"):
@@ -106,7 +107,7 @@ def read_urdf(
         name = robot.get("name") or (
             Path(where).stem if not is_text and not isinstance(path_or_text, bytes) else "robot"
         )
-        return _tree(robot, check_name(name, "robot", robot.sourceline), base, words, (inertia, report))
+        return _tree(robot, check_name(name, "robot", robot.sourceline), base, words, (inertia, report), meshes)
 
 
 def _parsed(data: bytes, encoding: str | None) -> Element:
@@ -118,7 +119,9 @@ def _parsed(data: bytes, encoding: str | None) -> Element:
     return root
 
 
-def _tree(robot: Element, name: str, base: str, ignore: Collection[str], judgement: tuple[str, Report]) -> BodyTree:
+def _tree(
+    robot: Element, name: str, base: str, ignore: Collection[str], judgement: tuple[str, Report], meshes: Meshes | None
+) -> BodyTree:
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
@@ -139,7 +142,7 @@ def _tree(robot: Element, name: str, base: str, ignore: Collection[str], judgeme
         raise Fault(f"link {second}: is a second root link ({names}); all but one must be the child of a joint", line)
     ((root, line),) = roots
     what = f"link {printable(root.name)}"
-    shapes = [shape for e in elements["link"] for shape in _shapes(e)]
+    shapes = urdf_shapes(robot, elements["link"], meshes)
     if base == "free":
         if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
             raise Fault(f"{what}: the root link cannot float: neither it nor a link fixed to it has mass", line)
@@ -188,25 +191,6 @@ def _link(element: Element) -> tuple[Body, int]:
         for s in ("xx", "yy", "zz", "xy", "xz", "yz")
     )
     return Body(name, m, flat(com), turned_inertia(R, J)), line
-
-
-def _shapes(link: Element) -> list[BodyShape]:
-    """What can be drawn of a link."""
-    found: list[BodyShape] = []
-    for element in (e for tag in ("visual", "collision") for e in _all(link, tag)):
-        if found and _tag(element) == "collision":
-            break
-        try:
-            R, position = _origin(element, "")
-            children = [e for geometry in _all(element, "geometry") for e in geometry.iterchildren()]
-            for solid in (e for e in children if e.prefix is None):
-                size = _size(solid)
-                kind: Any = _tag(solid)
-                if size and min(size) > 0:
-                    found.append(BodyShape(str(link.get("name")), kind, size, flat(position), flat(R)))
-        except Fault:
-            continue
-    return found
 
 
 def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, Placed | None]:

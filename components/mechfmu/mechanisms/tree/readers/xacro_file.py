@@ -25,6 +25,7 @@ from ....model.extras import require
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import BodyTree
 from .common import Fault, Report, as_user_error, contents, no_report, printable
+from .meshes.shapes import Meshes
 from .root_element import root_element
 from .sdf import read_sdf
 from .urdf import read_urdf
@@ -56,6 +57,7 @@ def read_xacro(
     ignore: Iterable[str] = (),
     report: Report = no_report,
     arguments: Mapping[str, str] | None = None,
+    meshes: Meshes | None = None,
 ) -> BodyTree:
     """The tree of a xacro file. arguments: values of its <xacro:arg> elements. The others: as in read_sdf."""
     require("xacro")
@@ -69,8 +71,8 @@ def read_xacro(
 
     try:
         if root_element(text.encode()) == "sdf":
-            return read_sdf(text, base, inertia, ignore, expanded)
-        return read_urdf(text, base or "fixed", inertia, ignore, expanded)
+            return read_sdf(text, base, inertia, ignore, expanded, meshes)
+        return read_urdf(text, base or "fixed", inertia, ignore, expanded, meshes)
     except UserError as error:
         message = str(error)
         if not message.startswith("description"):

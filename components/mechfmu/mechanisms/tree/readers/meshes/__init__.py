@@ -1,0 +1,1 @@
+"""Meshes of robot files: found, read, simplified."""
