@@ -90,7 +90,6 @@ FULL_LANE_ONLY = {
     "mechanisms/tree/test_meshes.py::test_a_robot_is_drawn_with_its_meshes_and_colours": "draws a video and a page",
     "mechanisms/tree/test_meshes.py::test_meshes_do_not_change_the_model": "compiles",
     "mechanisms/tree/test_mjcf.py::test_accelerations_of_an_fmu": "builds an FMU of its own",
-    "mechanisms/tree/test_mjcf.py::test_accelerations_of_dm_controls_models": "large models",
     "mechanisms/tree/test_sdf.py::test_the_fmus_of_both_examples_give_the_same_numbers": "builds FMUs of its own",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": "a large tree",
     "mechanisms/tree/test_tree_contract.py::test_the_contract_of_the_arm_on_a_moving_base": "builds an FMU of its own",
@@ -185,9 +184,11 @@ COMPLETE_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_figure.py::test_steps_from_1_to_100_ms_keep_off_the_obstacles[0.001-10.0]": (
         "steps of 10 ms"
     ),
+    "fmu/test_portable_hosts.py::test_mechanisms_interleaved": "test_a_mechanism_again_and_then_another",
     "mechanisms/wheeled_cart/test_cart_figure.py::test_the_example_draws_picture_and_animation": (
         "view/test_drawing.py and the other tests of this file"
     ),
+    "project/test_docs.py::test_what_is_typed_works[docs/spherical_arm.md]": "the same commands in docs/trees.md",
     "project/test_docs.py::test_what_is_typed_works[docs/exoskeleton.md]": (
         "the same commands in docs/cosim.md, and test_walking.py"
     ),
@@ -213,8 +214,8 @@ REPEATED = {
     "mechanisms/link_chain/test_engines_agree.py::test_engines_agree_on_random_states": 2,
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_arm": 3,
     "mechanisms/spherical_arm/test_arm_fmu.py::test_states_of_the_trees": 3,
-    "mechanisms/test_inputs_at_zero.py::test_derivatives_are_finite_with_all_inputs_at_zero": 3,
-    "mechanisms/test_inputs_at_zero.py::test_the_default_experiment_runs_with_all_inputs_at_zero": 3,
+    "mechanisms/test_inputs_at_zero.py::test_derivatives_are_finite_with_all_inputs_at_zero": 5,
+    "mechanisms/test_inputs_at_zero.py::test_the_default_experiment_runs_with_all_inputs_at_zero": 5,
     "mechanisms/tree/test_tree_golden.py::test_five_seconds_of_the_arm": 2,
     "mechanisms/tree/test_tree_robots.py::test_accelerations_in_the_library": 2,
     "mechanisms/tree/test_tree_robots.py::test_accelerations_of_the_fmus": 4,

@@ -18,7 +18,6 @@ from helpers.tolerances import MUJOCO
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.cli import main
 from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
-from mechfmu.mechanisms.tree.readers.mjcf_unsupported import IGNORED
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.model import UserError
 from mechfmu.multibody.tree import BodyTree, Joint
@@ -85,18 +84,6 @@ def test_accelerations_of_mujocos_own_model() -> None:
     if not file.is_file():
         pytest.skip("this version of mujoco comes without a model")
     assert worst_acceleration(file, ("tendon", "sensor", "gravcomp", "fluid", "actuator", "equality")) < MUJOCO
-
-
-def dm_control_models() -> list[Path]:
-    """Its models that can move; the package is large, so that it is used only where it is installed."""
-    if importlib.util.find_spec("dm_control") is None:
-        return []
-    return [file for file in sorted(folder_of("dm_control", "suite").glob("*.xml")) if file.stem != "lqr"]
-
-
-@pytest.mark.parametrize("file", dm_control_models(), ids=lambda file: file.stem)
-def test_accelerations_of_dm_controls_models(file: Path) -> None:
-    assert worst_acceleration(file, tuple(IGNORED)) < MUJOCO
 
 
 def test_accelerations_of_an_fmu(tree_fmu: BuildTree, host: Host) -> None:
