@@ -33,7 +33,7 @@ from mechfmu.check.static.unpacked import UnpackedFmu
 
 pytest_plugins = ("helpers.check_fixtures",)
 
-MUTATIONS = 3000
+MUTATIONS = 1500
 WORDS = (
     "", "0", "-1", "1", "7", "99", "4294967296", "1e400", "NaN", "INF", "-INF", "x", "a b", "der(x)", "'", "é",
     "\u200b", "true", "2.0", "9" * 40, "1_0", "0x1", "5 6 x", "constant", "input", "output", "parameter", "fixed",

@@ -34,6 +34,16 @@ def test_the_link_chain(fmu: Build, kind: str, processes: RuleProcesses) -> None
     assert {(f.rule, f.where) for f in report.findings} == ROBUSTNESS[kind], findings_text(report)
 
 
+OF_THE_LIBRARY = ("S", "D1", "D2", "D3", "D4", "D5", "R1")
+
+
+@pytest.mark.parametrize("kind", ("python",))
+def test_the_link_chain_as_a_python_fmu(fmu: Build, kind: str, processes: RuleProcesses) -> None:
+    """Rules about the library that all Python FMUs share; the complete lane applies all rules."""
+    options = Options(only=OF_THE_LIBRARY, robustness=True, limits=PYTHON_LIMITS)
+    passes(check_fmu(fmu(links=10), options, processes=processes), kind)
+
+
 @pytest.mark.parametrize("links", (1, 20, 100, 200))
 @pytest.mark.parametrize("kind", ("native",))
 def test_short_and_long_chains(links: int, fmu: Build, kind: str, processes: RuleProcesses) -> None:

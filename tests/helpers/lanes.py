@@ -184,13 +184,24 @@ COMPLETE_LANE_ONLY = {
     "mechanisms/wheeled_cart/test_cart_figure.py::test_steps_from_1_to_100_ms_keep_off_the_obstacles[0.001-10.0]": (
         "steps of 10 ms"
     ),
+    "check/test_check_ours.py::test_the_link_chain[python]": "test_the_link_chain_as_a_python_fmu",
     "fmu/test_portable_hosts.py::test_mechanisms_interleaved": "test_a_mechanism_again_and_then_another",
+    "mechanisms/tree/test_tree_contract.py::test_the_contract_of_a_tree_with_every_kind_of_joint": (
+        "test_the_contract_of_the_arm_on_a_moving_base, and multibody/test_tree_pinocchio.py"
+    ),
+    "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_with_full_dynamics_and_torque_limits": (
+        "test_kinematically, and the closed loops of test_cart_figure.py"
+    ),
     "mechanisms/wheeled_cart/test_cart_figure.py::test_the_example_draws_picture_and_animation": (
         "view/test_drawing.py and the other tests of this file"
     ),
+    "project/test_docs.py::test_what_is_typed_works[docs/robot_to_fmu.md]": "the same commands in docs/trees.md",
     "project/test_docs.py::test_what_is_typed_works[docs/spherical_arm.md]": "the same commands in docs/trees.md",
     "project/test_docs.py::test_what_is_typed_works[docs/exoskeleton.md]": (
         "the same commands in docs/cosim.md, and test_walking.py"
+    ),
+    "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[2_robot_in_a_loop]": (
+        "the other notebooks, and cosim/test_cosim.py"
     ),
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[3_balance]": "the other notebooks",
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[5_walking]": (
