@@ -51,14 +51,16 @@ def test_short_and_long_chains(links: int, fmu: Build, kind: str, processes: Rul
     passes(check_fmu(fmu(links=links), Options(only=rules, limits=LIMITS), processes=processes), kind)
 
 
-OF_THE_MODEL = {
-    "native": ("S", "D4", "D6", "D8", "D9", "D10", "D11", "D12", "D13", "D14"),
-    "python": ("S", "D8", "D12"),
-}
-"""Rules whose outcome depends on the mechanism: the file, values, saved states, dependencies, the experiment, events.
-The others test the library, which all FMUs of a kind share; test_the_link_chain applies them."""
+OF_THE_MODEL = {"native": ("S", "D8", "D9", "D10", "D12", "D13"), "python": ("S", "D8", "D12")}
+OF_STATES = ("D4", "D6", "D11", "D14")
+"""Rules whose outcome depends on the mechanism: the file, values, dependencies, the experiment; and, for those with
+dynamics, saved states, step sizes and events. The others test the library, which all FMUs of a kind share;
+test_the_link_chain applies them."""
+WITH_DYNAMICS = ("exoskeleton", "spherical_arm", "wheeled_cart")
 
 
 @pytest.mark.parametrize("key", [name for name in mechanisms.names() if name != "link_chain"])
 def test_every_other_mechanism(key: str, fmu: Build, kind: str, processes: RuleProcesses) -> None:
-    passes(check_fmu(fmu(key), Options(only=OF_THE_MODEL[kind], limits=LIMITS), processes=processes), kind)
+    more = OF_STATES if kind == "native" and key in WITH_DYNAMICS else ()
+    options = Options(only=(*OF_THE_MODEL[kind], *more), limits=LIMITS)
+    passes(check_fmu(fmu(key), options, processes=processes), kind)

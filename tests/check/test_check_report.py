@@ -219,12 +219,17 @@ def test_the_command_itself(clean: Path) -> None:
     assert result.returncode == 0 and "no error or warning" in result.stdout, result.stderr
 
 
+def listen_to_ctrl_c() -> None:
+    """A shell's job in the background ignores it, and so do the tests that run in one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_ends_the_check_at_once_and_leaves_nothing(clean: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mechfmu", "check", str(clean)]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     streams = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process = subprocess.Popen(command, env=environment, start_new_session=True, **streams)
+    process = subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=listen_to_ctrl_c, **streams)
     while not any(tmp_path.glob("mechfmu_check_*/scratch/job_*/trace")):
         assert process.poll() is None
         time.sleep(0.01)

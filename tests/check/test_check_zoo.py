@@ -24,7 +24,7 @@ DEFECTS = {
 OWN = {"S": 3, "D": 20, "R": 10}  # defects of which one is checked by its rule, by the letter of the rule
 EVERY = 120  # defects of which one is checked by other rules
 SHARE = 16  # rules about the binary of which one is checked on a clean FMU, and on a defect of another rule
-CLEAN = 2  # clean FMUs of which one is checked
+CLEAN = 3  # clean FMUs of which one is checked
 PARTS = 4  # tests among which long lists are divided
 DYNAMIC = [rule.id for rule in RULES if rule.id.startswith("D")]
 

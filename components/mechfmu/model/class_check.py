@@ -22,15 +22,16 @@ MISSPELT = 0.8  # similarity of a name with one of the contract from which it co
 def check_class(kind: type[Mechanism], key: str) -> None:
     """Raise ModelError if a class lacks functions, arguments, key or title of the mechanism in the folder `key`."""
     with model_errors(kind):
-        where = _line_of(kind)
         for name in sorted(kind.__abstractmethods__):
             own = [n for n, f in vars(kind).items() if callable(f)]
-            raise Mistake(f"class {kind.__name__} has no function {_signature(name)}{did_you_mean(name, own)}", where)
+            text = f"class {kind.__name__} has no function {_signature(name)}{did_you_mean(name, own)}"
+            raise Mistake(text, _line_of(kind))
         for name, example in (("key", key), ("title", key.replace("_", " ").capitalize())):
             if not isinstance(getattr(kind, name, None), str):
-                raise Mistake(f'class {kind.__name__} has no {name}: write {name} = "{example}" into it', where)
+                text = f'class {kind.__name__} has no {name}: write {name} = "{example}" into it'
+                raise Mistake(text, _line_of(kind))
         if kind.key != key:
-            raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', where)
+            raise Mistake(f'key = "{kind.key}": must be the name of the folder, "{key}"', _line_of(kind))
         for name, function in vars(kind).items():
             contract = getattr(Mechanism, name, None)
             if not (inspect.isfunction(function) and inspect.isfunction(contract)):
