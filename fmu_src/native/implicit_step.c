@@ -9,6 +9,8 @@
  * to 1000 links). */
 enum { FACTORIZATION_RATIO = 200 };
 
+enum { TANGENT_RATIO = 5 }; /* evaluations that take as long as a directional derivative (measured: TALOS, 66 states) */
+
 /* LU factorization of the n x n matrix a, by rows, with partial pivoting; 0 when it is singular. */
 static int factorize(double *a, size_t *pivots, size_t n) {
     for (size_t c = 0; c < n; c++) {
@@ -57,6 +59,11 @@ static void fill_jacobian(Solver *s, const Problem *problem) {
         seed[c] = 0;
         for (size_t r = 0; r < n; r++) s->jacobian[r * n + c] = column[r];
     }
+}
+
+double implicit_cost(size_t n) {
+    const double size = (double)n;
+    return size * TANGENT_RATIO + size * size / FACTORIZATION_RATIO + RODAS_STAGES;
 }
 
 double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh) {

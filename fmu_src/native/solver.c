@@ -225,9 +225,15 @@ static int first_event(Solver *s, const Problem *problem, int stiff, double grow
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* Hairer's test: the explicit method is at its stability limit in step after step. */
-static int looks_stiff(const Solver *s, SolverMemory *memory) {
-    if (explicit_stiffness(s) > 1) {
+/* Whether explicit steps of size h take longer for a run of this length than one implicit step, with its Jacobian. */
+static int implicit_pays(const Solver *s, double run, double h) {
+    return explicit_cost() * run > implicit_cost(s->n) * h;
+}
+
+/* Hairer's test: the explicit method is at its stability limit in step after step; here also: this costs more than the
+ * implicit method. */
+static int looks_stiff(const Solver *s, SolverMemory *memory, double run) {
+    if (explicit_stiffness(s) > 1 && implicit_pays(s, run, s->h)) {
         memory->nonstiff_steps = 0;
         return ++memory->stiff_steps >= STIFF_STEPS_TO_SWITCH;
     }
@@ -287,13 +293,14 @@ static int try_step(Solver *s, const Problem *problem, double tolerance, int sti
 static Outcome integrate(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
                          double t_end, Control *control, double *t, double *x, size_t *guard) {
     const double tolerance = options->relative_tolerance;
+    const double run = t_end - s->t;
     const size_t bytes = s->n * sizeof *x;
     for (;;) {
         if (s->evaluations >= options->evaluation_limit) return TOO_MANY_EVALUATIONS;
         const double left = t_end - s->t;
         const double h = options->max_step > 0 ? fmin(control->h_next, options->max_step) : control->h_next;
         const int last = h >= left * (1 - END_ROUNDING);
-        const int stiff = memory->stiff;
+        const int stiff = s->implicit;
         s->h = last ? left : h;
         if (!last && !(s->h > MIN_STEP * fabs(s->t))) return STEP_TOO_SMALL;
         if (!stiff && last && SHORT_STEP_RATIO * left <= h && short_final_step(s, problem, tolerance, memory)) {
@@ -303,7 +310,10 @@ static Outcome integrate(Solver *s, const Problem *problem, const SolverOptions 
             return ARRIVED;
         }
         if (!try_step(s, problem, tolerance, stiff, h, control)) continue;
-        if (options->method == AUTOMATIC && !stiff && looks_stiff(s, memory)) memory->stiff = 1;
+        if (options->method == AUTOMATIC && !stiff && looks_stiff(s, memory, run)) {
+            memory->stiff = s->implicit = 1;
+            memory->explicit_step = s->h;
+        }
         double theta = 1;
         if (s->n_guards && first_event(s, problem, stiff, control->growth_factor, guard, &theta)) {
             dense_output(s, stiff, theta, x);
@@ -335,14 +345,16 @@ Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *optio
         *t = t_end;
         return ARRIVED;
     }
-    memory->stiff = options->method == IMPLICIT || (options->method == AUTOMATIC && memory->stiff);
+    if (options->method != AUTOMATIC) memory->stiff = options->method == IMPLICIT;
+    s->implicit = options->method == IMPLICIT || (memory->stiff && implicit_pays(s, t_end - *t, memory->explicit_step));
     if (!slope_known) evaluate_rates(s, problem, s->t, s->x, s->slope);
-    Control control = {.h_next = memory->step > 0 ? memory->step : first_step(s, options->relative_tolerance)};
+    const double step = s->implicit ? memory->implicit_step : memory->explicit_step;
+    Control control = {.h_next = step > 0 ? step : first_step(s, options->relative_tolerance)};
     const Outcome outcome = integrate(s, problem, options, memory, t_end, &control, t, x, guard);
     if (outcome != EVENT) {
         *t = s->t;
         memcpy(x, s->x, s->n * sizeof *x);
     }
-    memory->step = control.h_next;
+    *(s->implicit ? &memory->implicit_step : &memory->explicit_step) = control.h_next;
     return outcome;
 }

@@ -17,8 +17,9 @@ typedef enum { EXPLICIT = 1, IMPLICIT = 2, AUTOMATIC = 3 } Method;
 
 /* The solver's memory between calls: plain numbers, part of the FMU state. */
 typedef struct {
-    double step;            /* the step size that the error control wants next; 0: none yet */
-    int stiff;              /* the implicit method has taken over */
+    double explicit_step;   /* the step size that the error control wants next; 0: none yet */
+    double implicit_step;   /* likewise */
+    int stiff;              /* stability has limited the explicit steps, and the implicit method has taken over */
     int stiff_steps;        /* explicit steps that looked stiff */
     int nonstiff_steps;     /* explicit steps that did not, since the last one that did */
     int short_step_backoff; /* short final steps not to try, because the error of the last one was too large */

@@ -21,6 +21,7 @@ struct Solver {
     double *g_old, *g_new, *g_trial;
     int g_known;               /* g_old holds the guards before the next run */
     int slope_known;           /* slope is the one at the start of the next run */
+    int implicit;              /* the method of this run */
     const double *slope_after; /* at the end of the last run; NULL: not known */
 };
 
@@ -47,6 +48,10 @@ double implicit_step(Solver *s, const Problem *problem, double tolerance, int ja
 
 /* The same for a step that is much shorter than the error of explicit_step allows: half the work, no dense output. */
 double short_step(Solver *s, const Problem *problem, double tolerance);
+
+/* The evaluations of the rates that take as long as a step. */
+double explicit_cost(void);
+double implicit_cost(size_t n);
 
 /* The explicit step in units of the stability limit: stiff above 1. */
 double explicit_stiffness(const Solver *s);

@@ -34,7 +34,8 @@ class CProblem(ctypes.Structure):
 
 class CMemory(ctypes.Structure):
     _fields_ = [
-        ("step", c_double),
+        ("explicit_step", c_double),
+        ("implicit_step", c_double),
         ("stiff", c_int),
         ("stiff_steps", c_int),
         ("nonstiff_steps", c_int),

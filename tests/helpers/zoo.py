@@ -19,6 +19,7 @@ from mechfmu.check.checker import CannotCheck, Options, check_fmu
 from mechfmu.check.isolation import Limits
 from mechfmu.check.processes import RuleProcesses
 from mechfmu.check.reference import read_reference
+from mechfmu.check.results import FindingGroup
 
 SETS = {"a": zoo_a, "b": zoo_b}
 Case = zoo_a.Case | zoo_b.Case
@@ -88,8 +89,14 @@ def check_case(case: Case, folder: Path, processes: RuleProcesses, only: tuple[s
     texts = [f"{f.severity} {f.rule} {f.text}" for f in report.findings]
     texts += [f"not judged {r.rule.id}: {text}" for r in report.results for text in r.not_judged]
     texts += [f"skipped {r.rule.id}: {r.skipped}" for r in report.results if r.skipped and r.rule.id == case.rule]
-    found = frozenset((f.severity, f.rule) for f in report.findings)
+    found = frozenset(pair for group in report.groups for pair in _classes_and_rules(group, case))
     return Verdict(case, found, tuple(texts), tuple(report.bugs), time.monotonic() - began)
+
+
+def _classes_and_rules(group: FindingGroup, case: Case) -> set[tuple[str, str]]:
+    """(class, rule) of the findings of one cause; where the rule of the case is among them, the others repeat it."""
+    own = [f for f in group.findings if f.rule == case.rule]
+    return {(f.severity, f.rule) for f in own or group.findings}
 
 
 def chosen(words: set[str]) -> Iterator[Case]:

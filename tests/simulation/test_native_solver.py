@@ -25,6 +25,7 @@ from helpers.native_solver import (
     CMemory,
     Function,
     Problem,
+    Run,
     Solver,
     compiled_solver,
 )
@@ -93,8 +94,8 @@ def arenstorf(t, s):
 
 
 def decay(rate: float) -> Function:
-    """Prothero and Robinson: whatever the start, the solution soon is cos t, the faster the stiffer."""
-    return lambda t, x: (-rate * (x[0] - np.cos(t)) - np.sin(t),)
+    """Prothero and Robinson: whatever the start, every state soon is cos t, the faster the stiffer."""
+    return lambda t, x: [-rate * (value - np.cos(t)) - np.sin(t) for value in x]
 
 
 OSCILLATOR = Known("oscillator", lambda t, x: (x[1], -x[0]), lambda t: np.array([math.cos(t), -math.sin(t)]), 20.0)
@@ -315,6 +316,23 @@ def test_a_stiff_problem_stays_stiff_in_the_next_run(solver: Solver) -> None:
     assert first.stiff
     assert solver.run(Problem(decay(1e5), 1), first.x, 1.1, 1e-6, t=1.0, memory=memory).steps < 10
     assert solver.run(OSCILLATOR.problem(), [1.0, 0.0], 1.0, 1e-6, EXPLICIT, memory=memory).tangents == 0
+
+
+def test_in_short_runs_a_jacobian_costs_more_than_explicit_steps(solver: Solver) -> None:
+    """20 states: a Jacobian takes as long as 100 evaluations, and 1 ms needs 2 explicit steps, 100 ms need 164."""
+    n, memory, x, t = 20, CMemory(), np.ones(20), 0.0
+
+    def run(seconds: float) -> Run:
+        nonlocal x, t
+        done = solver.run(Problem(decay(1e4), n), x, t + seconds, 1e-6, t=t, memory=memory)
+        x, t = done.x, t + seconds
+        return done
+
+    assert all(run(0.001).tangents == 0 for _ in range(50)) and not memory.stiff
+    long = run(0.1)
+    assert long.tangents > 0 and long.steps < 40
+    assert run(0.001).tangents == 0 and run(0.1).tangents > 0, "the choice follows the length of the run"
+    assert np.max(np.abs(x - math.cos(t))) < NATIVE_GLOBAL_ERROR["decay to a cosine"] * 1e-6 * 2
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

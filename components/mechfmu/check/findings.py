@@ -63,8 +63,8 @@ class Finding:
     def group(self) -> tuple[str, str, str]:
         """What findings of one cause have in common: rule, sentence, and the texts without names and numbers. A crash
         in one function is one cause."""
-        if self.crash and self.severity == "error":  # whichever rule provoked it
-            return "crash", self.sentence, self.cause
+        if self.crash and self.severity != "robustness":  # whichever rule provoked it
+            return "crash", "", self.cause
         return self.rule, self.sentence, self.cause or _VARYING.sub("…", f"{self.problem}|{self.expected}")
 
     @property

@@ -86,7 +86,7 @@ class FindingGroup:
 def group_findings(findings: Iterable[Finding]) -> list[FindingGroup]:
     """One group for each cause, the greatest damage first."""
     found: dict[tuple[str, ...], list[Finding]] = {}
-    for f in findings:
+    for f in sorted(findings, key=lambda f: CLASSES.index(f.severity)):  # a crash may be of two classes
         found.setdefault(f.group, []).append(f)
     return sorted((FindingGroup(tuple(fs)) for fs in found.values()), key=lambda g: g.damage)
 
