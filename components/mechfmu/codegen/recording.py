@@ -165,7 +165,7 @@ def has_nan(graph: casadi.Function) -> bool:
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _recording(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
     return Recording(mechanism_type(**dict(options)))
 

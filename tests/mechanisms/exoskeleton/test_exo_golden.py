@@ -184,7 +184,7 @@ def test_standing(name: str) -> None:
     start = starts(data["params"], data["state"]["q"], data["state"]["l"]) | moments(
         Limbs(2, 2, 2), data["inputs"]["M"], data["inputs"]["MH"]
     )
-    for how in ("pinned", "automatic"):
+    for how in ("automatic",) if name == "c" else ("pinned", "automatic"):  # compiling takes long
         m = Exoskeleton.six_link(contact=how)
         t, x, d, u, p = m.start(start | {"foot[1].pinned_start": 1, "foot[2].pinned_start": 1})
         y = m.table.y(engine(name, m).outputs(t, x, d, u, p))
