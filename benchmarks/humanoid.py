@@ -43,7 +43,7 @@ NOTES = (
     "(tolerance 1e-6) and computes the energy balance; mj_step makes one semi-implicit Euler step of 1 ms, and holds "
     "following joints by soft constraints.",
     "The friction speed is that at which the dry friction reaches 76 percent: the smaller, the stiffer. The automatic "
-    "choice is the implicit method where it is stiff, with at least one Jacobian in each communication step.",
+    "choice is the implicit method where it is stiff and a Jacobian in each communication step pays.",
 )
 
 
