@@ -114,7 +114,10 @@ void *fmi2Instantiate(Text name, Kind kind, Text guid, Text resources, const Cal
     size_t length = strlen(name);
     u->name = take(u, length + 1);
     if (u->name) memcpy(u->name, name, length + 1);
-    if (IS("d2_name_not_copied")) u->name = (char *)name;
+    if (IS("d2_name_not_copied")) {
+        drop(u, u->name);
+        u->name = (char *)name;
+    }
     if (IS("d2_name_truncated") && length > 31) u->name[31] = '\0';
     start_values(u);
     alive++;

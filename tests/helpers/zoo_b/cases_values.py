@@ -162,6 +162,7 @@ LOGGING = [
         P,
         "debug_none_refused",
         'nCategories = 0 is refused: 2.1.5 "If nCategories == 0, loggingOn applies to all log categories".',
+        also=("D3",),
     ),
     case("D2", P, "debug_known_refused", "A declared category is refused (2.1.5)."),
     case(
@@ -252,7 +253,7 @@ VALUES = [
         P,
         "real_float",
         "Real values are stored with single precision: 2.1.2 fmi2Real is double.",
-        also=("D9", "D10"),
+        also=("D8", "D9", "D10"),
     ),
     case("D4", P, "integer_short", "Integer values are stored in 16 bits: 2.1.2 fmi2Integer is int."),
     case("D4", P, "integer_float", "Integer values are stored as float: 2.1.2 fmi2Integer is int."),
@@ -272,7 +273,7 @@ VALUES = [
         'Setting a tunable enumeration after initialization has no effect: 2.2.7 "tunable".',
     ),
     case("D4", P, "tunable_integer_early", "Setting a tunable Integer after initialization has no effect."),
-    case("D4", P, "boolean_inverted", "A tunable Boolean parameter is stored inverted."),
+    case("D4", P, "boolean_inverted", "A tunable Boolean parameter is stored inverted.", also=("D8",)),
     case(
         "D4",
         P,

@@ -202,9 +202,7 @@ def _co_simulation(s: Session, watch: Watch) -> Iterator[Finding]:
         s.log.clear()
         if i % sample == 0:
             watch.sample(i)
-    instance.go_to(TERMINATED)
-    watch.reads = 0
-    watch.read(instance, 1)
+    instance.go_to(TERMINATED)  # D3 reads the final values
     yield from _slow(s, seconds)
 
 
@@ -257,8 +255,6 @@ def _model_exchange(s: Session, watch: Watch) -> None:
             continue
         _repeat_evaluations(watch, instance)
         instance.go_to(TERMINATED)
-        watch.reads = 0
-        watch.read(instance, 1)
         return
 
 
