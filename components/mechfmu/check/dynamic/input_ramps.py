@@ -19,6 +19,7 @@ BUDGET = 0.9  # fraction of the rule's time
 PLACES = (0.1, 0.5)  # of the experiment, as fractions
 MAX_STEPS = 60  # before a place
 SHORT_STEPS = 20  # in place of one step
+SHORTER_STEPS = 200  # that must confirm it before a finding: of many signals, some only seem to converge
 CLEAR = 1e-6  # relative effect of a ramp that is more than an error of the solver
 NO_EFFECT = 1e-3  # effect of the derivative that is none, relative to that of short steps
 # the effect of the derivative relative to that of short steps; internal solvers with few steps are inaccurate
@@ -144,12 +145,20 @@ class Ramps:
                 return
         suspects = [e for e in effects if self.variable and not LEAST <= e.ramp / e.follow <= MOST_AT_ONCE]
         direct = self._direct(u, rise) if suspects else set()
-        for e in suspects:
+        for e in self._confirmed(u, rise, suspects):
             if not LEAST <= e.ramp / e.follow <= (MOST_AT_ONCE if e.v in direct else MOST):
                 problem = f'its derivative changes "{e.v.name}" by {e.ramp:.6g} within a step'
                 expected = f"about {e.follow:.6g}, as with short steps in which the input follows the same line"
                 yield u.finding(problem, expected, sentence="set-input-derivatives")
                 return
+
+    def _confirmed(self, u: ModelVariable, rise: float, suspects: Sequence[_Effect]) -> list[_Effect]:
+        """Those that have the same effect with still shorter steps."""
+        if not suspects:
+            return []
+        shortest = dict(zip(self.signals, self._follow(u, rise, SHORTER_STEPS), strict=True))
+        still = dict(zip(self.signals, self._follow(u, 0.0, SHORTER_STEPS), strict=True))
+        return [e for e in suspects if abs(shortest[e.v] - still[e.v] - e.follow) <= CONVERGED * abs(e.follow)]
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
