@@ -27,8 +27,10 @@ FOLDER = ROOT / ".venv"
 STAMP = FOLDER / "mechfmu-stamp.json"
 PYTHON = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
-# settings of the user's own environment that would lead Python or pip out of ours
+# settings of the user's own environment that would lead Python or pip out of ours, or compile our modules in every
+# process anew
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "__PYVENV_LAUNCHER__")
+FOREIGN += ("PYTHONDONTWRITEBYTECODE",)
 
 # how pip's output looks when it cannot get at packages, and its lines that explain nothing
 UNREACHABLE = re.compile(

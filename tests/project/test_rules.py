@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,11 +72,19 @@ def test_type_checkers_know_every_mechanism() -> None:
     assert listed == set(CLASSES)
 
 
+@cache
+def statements(file: Path) -> tuple[ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef, ...]:
+    """The imports and definitions in a Python file, those inside functions too."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return tuple(node for node in nodes if isinstance(node, kinds))
+
+
 def test_no_test_module_imports_another() -> None:
     imported = {
         (file.name, part)
         for file in TESTS.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in statements(file)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names])
         for part in name.split(".")
@@ -140,7 +149,7 @@ def test_pages_of_mechanisms_are_wrapped() -> None:
 def definitions(kind: type[ast.AST], *folders: Path) -> Iterator[tuple[str, ast.AST]]:
     """(file, node) of every definition of a kind in the Python files of these folders."""
     for file in (file for folder in folders for file in sorted(folder.rglob("*.py"))):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements(file):
             if isinstance(node, kind):
                 yield file.relative_to(ROOT).as_posix(), node
 

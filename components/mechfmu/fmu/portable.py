@@ -68,7 +68,7 @@ def _build_slave(slave: Path, files: Sequence[str | Path], folder: Path) -> Path
         if not Path(file).exists():
             raise UserError(f"there is no file or folder {file}")
     paths = [str(Path(f).resolve()) for f in files]
-    command = [sys.executable, "-m", "pythonfmu", "build", "-f", str(slave.resolve()), "-d", str(folder), *paths]
+    command = [sys.executable, "-B", "-m", "pythonfmu", "build", "-f", str(slave.resolve()), "-d", str(folder), *paths]
     status, output = run_guarded(command, slave.resolve().parent)
     built = list(folder.glob("*.fmu"))
     if status or len(built) != 1:
