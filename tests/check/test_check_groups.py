@@ -7,7 +7,7 @@ from pathlib import Path
 
 from helpers.check_reports import report, variable
 from mechfmu.check.checker import path_cleaner
-from mechfmu.check.findings import Finding
+from mechfmu.check.findings import LEGAL_CALL, Finding
 from mechfmu.check.results import group_findings
 
 
@@ -26,6 +26,14 @@ def test_the_kinds_of_an_fmu_are_merged() -> None:
 def test_other_causes_and_rules_are_other_groups() -> None:
     other = replace(variable("x"), problem="it is not a number")
     assert len(group_findings([variable("x"), other, variable("x", rule="D4"), variable("x", sentence="")])) == 4
+
+
+def test_a_legal_call_that_fails_is_one_cause_in_all_rules() -> None:
+    refused = [
+        Finding(LEGAL_CALL, f"{name} returned NULL ({count} instances)", "fmi2OK", sentence="new-instance", rule=rule)
+        for count, (name, rule) in enumerate((("fmi2Instantiate", "D5"), ("fmi2Instantiate", "D7"), ("fmi2Reset", "D7")))
+    ]
+    assert [len(group.findings) for group in group_findings(refused)] == [2, 1]
 
 
 def test_the_greatest_damage_comes_first() -> None:

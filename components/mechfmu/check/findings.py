@@ -19,6 +19,7 @@ from .standard import SENTENCES, Sentence
 
 CLASSES = ("error", "warning", "robustness")
 KINDS = ("CoSimulation", "ModelExchange")
+LEGAL_CALL = "a legal call"  # `where` of a call that every rule may make and that failed
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[-+]?\b\d[\w.+-]*|\bfmi2\w+")  # what differs between findings of one cause
 
 
@@ -62,9 +63,11 @@ class Finding:
     @cached_property
     def group(self) -> tuple[str, str, str]:
         """What findings of one cause have in common: rule, sentence, and the texts without names and numbers. A crash
-        in one function is one cause."""
+        in one function is one cause, and so is a legal call that fails."""
         if self.crash and self.severity != "robustness":  # whichever rule provoked it
             return "crash", "", self.cause
+        if self.where == LEGAL_CALL and self.severity != "robustness":
+            return LEGAL_CALL, "", self.problem.partition(" (")[0]
         return self.rule, self.sentence, self.cause or _VARYING.sub("…", f"{self.problem}|{self.expected}")
 
     @property

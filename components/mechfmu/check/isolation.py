@@ -24,7 +24,7 @@ from typing import Any
 from .dynamic.instance import ONLY_ONE
 from .dynamic.loading import LIFECYCLE, responsible_rule
 from .dynamic.trace import LastCalls
-from .findings import Finding
+from .findings import LEGAL_CALL, Finding
 from .processes import RuleProcess, RuleProcesses
 
 RESIDENT_LIMIT = 8_000_000_000  # bytes of memory in use; memory that is only reserved does not count
@@ -141,7 +141,7 @@ def _stopped_finding(rule: str, kind: str, stopped: dict[str, str]) -> Finding:
     """A legal call failed, and the rule could not go on."""
     owner = responsible_rule(stopped["text"]) if rule == LIFECYCLE else rule
     sentence = stopped["sentence"] or ("cs-calls" if kind == "CoSimulation" else "me-calls")
-    return Finding("a legal call", stopped["text"], "fmi2OK", sentence=sentence, rule=owner, kind=kind)
+    return Finding(LEGAL_CALL, stopped["text"], "fmi2OK", sentence=sentence, rule=owner, kind=kind)
 
 
 def _crash_finding(rule: str, kind: str, ending: Ending, calls: LastCalls, output: str, limits: Limits) -> Finding:

@@ -131,7 +131,13 @@ DIRECTIONS = [
     ),
     case("D10", "directional derivatives", "dd_sign", f"The derivatives of one unknown have the wrong sign: {Q}."),
     case("D10", "directional derivatives", "dd_late", f"After the leak begins one derivative is wrong: {Q}."),
-    case("D10", "directional derivatives", "dd_stale", f"The derivatives are those of an earlier point: {Q}."),
+    case(
+        "D10",
+        "directional derivatives",
+        "dd_stale",
+        f"The derivatives are those of an earlier point: {Q}.",
+        also=("D15",),  # the unit computes the derivatives of its outputs from them
+    ),
     case("D10", "directional derivatives", "dd_no_time", f"The derivative for the independent variable is 0: {Q}."),
     case("D10", "directional derivatives", "dd_initial_zero", f"All derivatives are 0 in initialization mode: {Q}."),
     case(
@@ -342,7 +348,7 @@ EVENTS = [
         "derivatives_swapped",
         'Two derivatives are swapped: 3.2.2 "The ordering of the elements '
         'of the derivatives vector is identical to the ordering of the state vector".',
-        also=("D9", "D10", "D11"),
+        also=("D9", "D10", "D11", "D13"),
     ),
     case(
         "D14",
