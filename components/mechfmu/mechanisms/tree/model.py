@@ -37,7 +37,7 @@ class Tree(TreeMechanism):
     """A mechanism made from a description of bodies and joints."""
 
     key = "tree"
-    title = "Tree of bodies from a URDF or TOML file"
+    title = "Tree of bodies from a robot file"
     stop_time = 5.0
     option_list = (
         Option(
@@ -45,7 +45,7 @@ class Tree(TreeMechanism):
         ),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
-        Option("effort", "limited", "limited: motors do no more than the effort of the file", choices=EFFORTS),
+        Option("effort", "limited", "limited: motor forces are cut off at the effort limits of the file", choices=EFFORTS),
         Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
     )
 
