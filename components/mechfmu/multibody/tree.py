@@ -209,7 +209,7 @@ class BodyTree:
             raise TreeError(fault)
 
     def _check_coupling(self) -> None:
-        """Joints may follow others, but not so many across so much of the tree that the equations become endless."""
+        """Limit how many joints follow others across the tree: the equations would become too long."""
         if follow(self.joints):
             frames, at, _ = self.frames()
             if coupling_cost(frames, self.members(at)) > MAX_COUPLING:

@@ -664,7 +664,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ),
         (
             f"<robot>{PAIR}</robot>",
-            "description:1: no joint of the tree can move: every joint is fixed; --base free lets the whole float",
+            "description:1: no joint of the tree can move: every joint is fixed; --base free lets the robot float",
         ),
         (
             f'<robot>{PAIR}<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>',
