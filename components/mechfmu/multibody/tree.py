@@ -221,8 +221,8 @@ class BodyTree:
             joint = self.joints[leader]
             following = f" and so do the {len(others)} joints that follow it" if others else ""
             raise TreeError(
-                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything behind it has "
-                "mass; --inertia warn holds it still"
+                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything outboard of it "
+                "has mass; --inertia warn holds it still"
             )
 
     def _check_mobility(self) -> None:
