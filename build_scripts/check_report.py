@@ -61,8 +61,8 @@ justified), *debatable*, or *wrong* (a false alarm). The script fails if a findi
 
 {summary}
 
-These figures are no measure of how often the checker is wrong about other FMUs: the same FMUs were used to correct it.
-False alarms that they showed were mended before this page was written, among them a signal handler of the C library
+These figures do not tell how often the checker is wrong about other FMUs: the same FMUs were used to correct it. False
+alarms that they showed were fixed before this page was written, among them a signal handler of the C library
 that counted as one of the FMU, a log function of the checker that was removed too early, and a library that is missing
 on this machine.
 

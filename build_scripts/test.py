@@ -2,7 +2,7 @@
 
 Works from a fresh clone with nothing but Python.
 
-    python3 build_scripts/test.py                       the full lane: every fact, on all processors
+    python3 build_scripts/test.py                       the full lane: every feature, on all processors
     python3 build_scripts/test.py --quick               the quick lane: tests of every folder, in two minutes
     python3 build_scripts/test.py --complete            the complete lane: all tests, repetitions included
     python3 build_scripts/test.py --quick tests/cosim   the lane of one folder

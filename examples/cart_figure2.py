@@ -98,8 +98,8 @@ def shown(instance, scalars) -> dict[str, float]:
     return dict(zip([s.name for s in scalars], instance.get(scalars), strict=True))
 
 
-def ellipses(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The outlines of the obstacles at sample k."""
+def obstacles(run: dict[str, np.ndarray], k: int) -> list[Obstacle]:
+    """The obstacles at sample k."""
     words = (
         "x",
         "y",
@@ -112,7 +112,12 @@ def ellipses(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.nd
         "side",
         "active",
     )
-    return [outline(Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words))) for i in (1, 2)]
+    return [Obstacle(*(run[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
+
+
+def ellipses(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The outlines of the obstacles at sample k."""
+    return [outline(obstacle) for obstacle in obstacles(run, k)]
 
 
 def cart(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.ndarray]]:

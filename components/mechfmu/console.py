@@ -61,7 +61,7 @@ Spans = list[tuple[str, str]]  # (text, style), without control characters
 
 
 class Console:
-    """Prints to a stream, by default to the standard output of the moment.
+    """Prints to a stream, by default to the current standard output.
 
     A fixed width also applies to a stream that is not a terminal.
     """

@@ -101,7 +101,7 @@ def test_mistakes_on_the_command_line(
     (tmp_path / "other.fmu").write_bytes(Path(fmu).read_bytes())
     for arguments, message in (
         ([fmu, "other.fmu", "--ref", "x_ref.csv"], "one FMU, but 2"),
-        ([fmu, "--in", "x_ref.csv"], "belong to --ref"),
+        ([fmu, "--in", "x_ref.csv"], "need --ref"),
         ([fmu, "--ref", "missing.csv"], "there is no file missing.csv"),
         ([fmu, "--ref", "x_ref.csv", "--ref-tolerance", "0"], "--ref-tolerance 0: must be greater than 0"),
         ([fmu, "--ref", "y_ref.csv", "--only", "D12"], 'the FMU has no variable "nothing"'),

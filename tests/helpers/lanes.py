@@ -4,8 +4,8 @@
 own, by one of the fixtures below, by repeating for Python FMUs or for the engine c what runs for others as well, or by
 the tables here.
 
-`build_scripts/test.py` runs every test without the marker `repetition`: what shows a fact once more that a shorter test
-shows as well. `build_scripts/test.py --complete` runs everything.
+`build_scripts/test.py` runs every test without the marker `repetition`, which is for tests of a feature that a shorter
+test covers as well. `build_scripts/test.py --complete` runs everything.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ SAMPLED = {
 # FMU of each mechanism reproduces the same reference result (D12).
 NATIVE_KIND_ONLY = ("mechanisms/",)
 
-# file or test -> the shorter test that shows the same fact in the full lane
+# file or test -> the shorter test of the same feature in the full lane
 COMPLETE_LANE_ONLY = {
     "check/test_check_fuzz.py::test_a_description_of_many_variables[100000]": "10,000 variables",
     "check/test_check_ours.py::test_short_and_long_chains[native-100]": "20 links",

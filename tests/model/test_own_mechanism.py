@@ -197,7 +197,7 @@ MISTAKES = {  # name: (text, its replacement, a part of the line to blame, what 
         'key = "moter_pendulum": must be the name of the folder, "motor_pendulum"'),
     "no title": ("    title =", "    titel =", "class Motor", "class MotorPendulum has no title: write title = "),
     "no unit": ('winding", "Ohm"', 'winding"', "motor.resistance",
-        'R: its unit is missing: write it behind the description, "1" for a ratio'),
+        'R: its unit is missing: write it after the description, "1" for a ratio'),
     "no description": ('"resistance of the winding", ', "", "motor.resistance",
         "R: its description is missing before the unit Ohm"),
     "a misspelt unit": ('"N.m/A"', '"Nm/A"', '"Nm/A"', "K: unit Nm/A: there is no unit Nm; did you mean N.m?"),

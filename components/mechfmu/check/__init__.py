@@ -3,12 +3,12 @@
 findings     rules and findings
 archive      the zip file, unpacked safely into a private folder
 description  modelDescription.xml with line numbers
-static       rules S1-S13, about the file
+static       rules S1-S15, about the file
 model_data   the model description as plain data for the dynamic rules
-dynamic      rules D1-D12, about the binary
+dynamic      rules D1-D16 and R1-R4, about the binary
 isolation    one process per dynamic rule
 checker      all rules, one report
-report       terminal, JSON, JUnit, HTML
+report       terminal, HTML, JSON, JUnit, SARIF
 
 This package is independent of the rest of mechfmu: only report/as_text.py imports something from it, the output of text
 in console.py (tests/project/test_layers.py).

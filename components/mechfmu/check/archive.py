@@ -139,7 +139,7 @@ class _Unpacking:
             return False
         file_and_folder = name in (self.names if is_folder else self.folders)
         if file_and_folder or any(p.as_posix() in self.names for p in path.parents):
-            self.problems.append(Finding(where, "its path, or a part of it, is a file and a folder", "one of both"))
+            self.problems.append(Finding(where, "its path, or a part of it, is a file and a folder", "one of the two"))
             return False
         return True
 

@@ -59,7 +59,7 @@ def read_baseline(file: Path) -> Baseline:
     try:
         fmus = {name: frozenset(str(f["fingerprint"]) for f in found) for name, found in data["fmus"].items()}
     except (AttributeError, KeyError, TypeError):
-        raise CannotCheck(f"the baseline {file} is damaged: --write-baseline {file} writes it anew") from None
+        raise CannotCheck(f"the baseline {file} is damaged: --write-baseline {file} writes a new one") from None
     return Baseline(file.parent, fmus)
 
 

@@ -41,7 +41,7 @@ class Finding:
     expected: str
     sentence: str = ""  # key of the sentence of the standard that is broken; without one it is not an error
     line: int | None = None  # of modelDescription.xml
-    suggestion: str = ""  # the cure, where it is known
+    suggestion: str = ""  # how to fix it, where that is known
     plot: Plot | None = None
     crash: bool = False  # the process died or a call did not return
     cause: str = ""  # findings of one rule with the same cause are reported as one; default: derived from the texts

@@ -57,7 +57,7 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
     complete_choices(parser.add_argument("--base", metavar="BASE", help=help), "fixed", "moving", "free")
     help = "for a file: refuse (the default) an inertia that no body can have, warn and take it, or repair it"
     complete_choices(parser.add_argument("--inertia", metavar="WHAT", help=help), "refuse", "warn", "repair")
-    help = "for a file: leave out what it asks for, e.g. mimic, transmission, sensor, tendon"
+    help = "for a file: leave out these features of it, e.g. mimic, transmission, sensor, tendon"
     add_repeatable(parser, "--ignore", "WHAT", help)
     help = "for a file: pose, velocity, IMU and joint force of this link, joint or sensor as outputs"
     add_repeatable(parser, "--frame", "NAME", help)

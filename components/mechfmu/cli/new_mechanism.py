@@ -22,9 +22,9 @@ def write_skeleton(key: str, parent: Path) -> list[Path]:
     folder, test = parent / key, parent / f"test_{key}.py"
     _check_key(key)
     if folder.exists() or test.exists():
-        raise UserError(f"{folder} or {test.name} exists already: nothing was written")
+        raise UserError(f"{folder} or {test.name} already exists: nothing was written")
     if keyword.iskeyword(key) or importlib.util.find_spec(key):
-        raise UserError(f"{key} means something else in Python already: choose another name")
+        raise UserError(f"{key} is a Python keyword or the name of an installed module: choose another name")
     make_folder(parent)
     make_folder(folder)
     name = "".join(word.capitalize() for word in key.split("_"))
@@ -44,4 +44,4 @@ def _check_key(key: str) -> None:
         allowed = "lower-case letters, digits and single underscores"
         raise UserError(f"{key}: the name of a mechanism consists of {allowed}, like double_pendulum")
     if key in mechanisms.names():
-        raise UserError(f"there is a mechanism {key} already: choose another name")
+        raise UserError(f"a mechanism {key} already exists: choose another name")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,13 @@ def model_description(
     root.set("guid", f"{{{uuid.UUID(bytes=digest[:16])}}}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True) + b"\n"
+
+
+def guid_of(description: bytes) -> str:
+    """Return the GUID in a file of `model_description`."""
+    guid = re.search(rb'guid="([^"]+)"', description)
+    assert guid is not None
+    return guid[1].decode()
 
 
 def _root(mechanism: Mechanism) -> Element:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from .archive import write_archive
 from .contents import common_contents
 from .dependencies import dependencies
 from .licenses import license_contents
-from .model_description import Interface, model_description
+from .model_description import Interface, guid_of, model_description
 
 CATEGORIES = {
     "logStatusWarning": "Warnings.",
@@ -54,9 +53,7 @@ def write_native_fmu(
     sources["model.c"] = model_c(mechanism, GUID_PLACEHOLDER, starts)
     progress(f"{target.name}: describing the variables")
     description = _description(mechanism, sources, starts)
-    guid = re.search(rb'guid="([^"]+)"', description)
-    assert guid is not None
-    sources["model.c"] = sources["model.c"].replace(GUID_PLACEHOLDER, guid[1].decode())
+    sources["model.c"] = sources["model.c"].replace(GUID_PLACEHOLDER, guid_of(description))
 
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}

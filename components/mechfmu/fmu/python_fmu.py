@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from .bundle import bundled_files
 from .contents import common_contents
 from .dependencies import dependencies
 from .licenses import license_contents
-from .model_description import Interface, model_description
+from .model_description import Interface, guid_of, model_description
 from .portable_library import portable_contents
 from .python_registry import register_python
 
@@ -55,10 +54,8 @@ def write_python_fmu(
     description = model_description(
         mechanism, interface, Fmi2Slave.log_categories, starts, dependencies(mechanism), content=digest
     )
-    guid = re.search(rb'guid="([^"]+)"', description)
-    assert guid is not None
     contents["modelDescription.xml"] = description
-    contents |= portable_contents(mechanism.name, guid[1].decode(), platforms, compiler, progress, REQUIRES, PYTHON)
+    contents |= portable_contents(mechanism.name, guid_of(description), platforms, compiler, progress, REQUIRES, PYTHON)
     write_archive(target, contents)
     register_python()
 

@@ -65,7 +65,7 @@ def add_folder(folder: str | Path) -> str:
         raise UserError(f"{folder} is not a mechanism: model.py is missing")
     if str(place.parent) not in __path__:
         if place.name in names():
-            raise UserError(f"{folder}: there is a mechanism {place.name} already; rename the folder and its key")
+            raise UserError(f"{folder}: a mechanism {place.name} already exists; rename the folder and its key")
         __path__.append(str(place.parent))
         importlib.invalidate_caches()
     if place.name not in names():

@@ -78,7 +78,7 @@ class Row:
     def _missing(self) -> str:
         with suppress(UserError):
             return f"its description is missing before the unit {unit(self.description).name}"
-        return 'its unit is missing: write it behind the description, "1" for a ratio'
+        return 'its unit is missing: write it after the description, "1" for a ratio'
 
     @property
     def count(self) -> int:

@@ -2,8 +2,8 @@
 
 A group is a set of turns and slides whose rates are fixed multiples of one: v_m = k_m xd. Frames, symbols and equations
 (1)-(8) are those of separate_bodies.py. The motion of a member cannot be eliminated where it is met, because its group
-has members elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame behind which groups g
-are open, and the equations of these groups, are
+has members elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame outboard of which
+groups g are open, and the equations of these groups, are
 
     R = M* a + sum_g H_g x_g - Q*,        H_g^T a + sum_h E_gh x_h = f_g,                                           (9)
 
@@ -53,7 +53,7 @@ Members = Mapping[int, Member]  # by frame
 
 @dataclass
 class OpenGroups:
-    """H, E and f of (9) of the groups that are open behind a frame."""
+    """H, E and f of (9) of the groups that are open outboard of a frame."""
 
     H: dict[int, ForceMoment] = field(default_factory=dict)
     E: dict[tuple[int, int], Array] = field(default_factory=dict)  # g <= h; those missing are zero

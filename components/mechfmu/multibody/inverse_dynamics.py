@@ -2,7 +2,7 @@
 
 Frames, motions and conventions are those of separate_bodies.py, whose equations (1)-(4) and (6) are used here with
 known accelerations. The reaction on frame k is the inertial wrench of its body, less the load on it, plus the
-reactions on the frames behind it:
+reactions on the frames outboard of it:
 
     R_k = M_k a_k - Q_k + sum of R over the children,     tau_k = S_k^T R_k
 """

@@ -62,7 +62,7 @@ class _Sweep:
         self.M = [np.zeros((6, 6)) if frame.body is None else inertias[frame.body].copy() for frame in frames]
         self.C = [m.copy() for m in self.M]
         self.closing = closing_frames(frames, members)
-        # by frame, of the groups that are open behind it: H, and E in both orders; by group: inertia, all else locked
+        # by frame, of the groups open outboard of it: H, and E in both orders; by group: inertia, all else locked
         self.H: dict[int, dict[int, np.ndarray]] = {k: {} for k in (BASE, *range(len(frames)))}
         self.E: dict[int, dict[tuple[int, int], float]] = {k: {} for k in (BASE, *range(len(frames)))}
         self.locked: dict[int, float] = {}

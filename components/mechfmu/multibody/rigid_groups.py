@@ -39,7 +39,7 @@ class RigidGroup:
 
 @dataclass(frozen=True)
 class ImpossibleInertia:
-    """A group whose inertia no body can have, and the body of it to blame."""
+    """A group whose inertia no body can have, and the body in it that is the cause."""
 
     group: RigidGroup
     body: int
@@ -98,7 +98,7 @@ def fault(mass: float, J: np.ndarray) -> str | None:
 
 
 def impossible_inertias(tree: BodyTree) -> list[ImpossibleInertia]:
-    """Return the moving groups whose merged inertia is impossible; the bodies in them may be so without complaint."""
+    """Return the moving groups whose merged inertia is impossible; that of a single body in a group may be."""
     found = []
     for group in moving_groups(tree):
         bodies = [tree.bodies[i] for i in group.bodies]

@@ -209,7 +209,7 @@ class BodyTree:
             raise TreeError(fault)
 
     def _check_coupling(self) -> None:
-        """Joints may follow others, but not so many across so much of the tree that the equations become endless."""
+        """Limit how many joints follow others across the tree: the equations would become too long."""
         if follow(self.joints):
             frames, at, _ = self.frames()
             if coupling_cost(frames, self.members(at)) > MAX_COUPLING:
@@ -221,8 +221,8 @@ class BodyTree:
             joint = self.joints[leader]
             following = f" and so do the {len(others)} joints that follow it" if others else ""
             raise TreeError(
-                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything behind it has "
-                "mass; --inertia warn holds it still"
+                f"joint {joint.name} moves{following}, but neither its body {joint.child} nor anything outboard of it "
+                "has mass; --inertia warn holds it still"
             )
 
     def _check_mobility(self) -> None:

@@ -1,6 +1,6 @@
 """Limits and tolerances of the event loop, shared by the Python and the C runtime.
 
-fmu_src/fmi/event_limits.h has the same numbers for C. After a change here write it again:
+fmu_src/fmi/event_limits.h has the same numbers for C. After a change here run:
 python3 build_scripts/limits_header.py
 """
 

@@ -137,7 +137,7 @@ def test_a_file_in_which_nothing_moves_is_a_free_body(tmp_path: Path, capsys: py
     assert main(["list", str(one), "--base", "free"]) == 0
     assert Point(Tree.from_file(one, "free"), {})["base.linear_acceleration[3]"] == pytest.approx(-9.81)
     two = robot(tmp_path, link("a", 2, 1, 1, 1), link("b", 0, 0, 0, 0), joint("weld", "fixed", "a", "b"))
-    with pytest.raises(UserError, match="every joint is fixed; --base free lets the whole float"):
+    with pytest.raises(UserError, match="every joint is fixed; --base free lets the robot float"):
         Tree.from_file(two)
     assert Tree.from_file(two, "free").nv == 6
 

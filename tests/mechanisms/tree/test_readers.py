@@ -598,7 +598,7 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<child link="bare"/></joint><link name="bare"/>'
         '<joint name="x" type="revolute"><parent link="ground"/><child link="slider"/>',
         '<joint name="rail"',
-        "joint rail moves, but neither its body bare nor anything behind it has mass",
+        "joint rail moves, but neither its body bare nor anything outboard of it has mass",
     ),
 }
 
@@ -664,7 +664,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ),
         (
             f"<robot>{PAIR}</robot>",
-            "description:1: no joint of the tree can move: every joint is fixed; --base free lets the whole float",
+            "description:1: no joint of the tree can move: every joint is fixed; --base free lets the robot float",
         ),
         (
             f'<robot>{PAIR}<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>',
@@ -1044,7 +1044,7 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "mass = 1.2\ncom = [0, 0, -0.11]\ninertia = { xx = 0.007, yy = 0.0064, zz = 0.0011 }",
         "",
         '[[joint]]\nname = "wrist"',
-        "joint wrist moves, but neither its body hand nor anything behind it has mass",
+        "joint wrist moves, but neither its body hand nor anything outboard of it has mass",
     ),
     "kind": (
         'kind = "revolute"',

@@ -31,21 +31,9 @@ def test_true_to_size_no_part_of_the_cart_touches_an_obstacle(start: int) -> Non
     """Corners and wheels of the cart against the ellipses as they are, not inflated; 40 s."""
     case = figure.CASES["cart"]
     driven = figure.drive(case, case.starts[start])
-    words = (
-        "x",
-        "y",
-        "velocity_x",
-        "velocity_y",
-        "angle",
-        "rotation_rate",
-        "semi_axis_a",
-        "semi_axis_b",
-        "side",
-        "active",
-    )
     closest = np.inf
     for k in range(0, len(driven["time"]), 5):
-        obstacles = [Obstacle(*(driven[f"obstacle[{i}].{word}"][k] for word in words)) for i in (1, 2)]
+        obstacles = figure.obstacles(driven, k)
         for x, y in figure.cart(driven, k):
             closest = min(closest, float(np.min(distances(x, y, obstacles))))
     assert 0.0 < closest < 1.0

@@ -24,7 +24,7 @@ OFF_GRID = 0.381966  # of an interval: events have their reasons at round times
 EVALUATIONS = ("fmi2GetDerivatives", "fmi2GetEventIndicators")
 NEAR = 1e-4  # of an interval: too near to an event
 COMPLETED_STEPS, EVALUATION_STEP = 20, 1e-6  # steps; of the experiment's length
-GUARD = 3  # elements behind an array, which the FMU must not touch
+GUARD = 3  # elements past the end of an array, which the FMU must not touch
 MARK = -1.2345678901234567e299  # value of an element that was not written
 RESTARTS = 2e-3  # the same, where the solver starts anew without an event: the model amplifies small errors
 EXTERNAL_EVENTS = 2e-2  # of a signal's range, mean over time: allowed effect of events that have no reason
@@ -88,7 +88,7 @@ class EventParts:
         return ExchangeRun(instance, on_event=observer.on_event, out_of_time=self.s.limit(BUDGET, RUN_SECONDS))
 
     def arrays(self) -> Iterator[Finding]:
-        """Every element is written, and none behind the end."""
+        """Every element is written, and nothing past the end."""
         instance = self.s.new_instance().enter_run_state()
         n = len(self.s.model.states)
         sizes = {
@@ -105,7 +105,8 @@ class EventParts:
                 problem = f"it does not write element {missing[0] + 1} of {size}"
                 yield Finding(name, problem, f"{size} values", sentence=sentence)
             if any(i >= size for i in written):
-                yield Finding(name, f"it writes behind the {size} elements", f"{size} values", sentence=sentence)
+                problem = f"it writes past the end of the {size} elements"
+                yield Finding(name, problem, f"{size} values", sentence=sentence)
         for i, x in enumerate(instance.nominals()):
             if not x > 0 or not math.isfinite(x):
                 problem, expected = f"element {i + 1} is {x:g}", "greater than 0"

@@ -165,7 +165,8 @@ def _experiment(s: Session, watch: Watch) -> Iterator[Finding]:
         if not s.model.stop_declared:
             s.not_judged(f"no stop time is declared, and {error}")
             return
-        sentence = "" if error.status in (ERROR, FATAL) else error.sentence  # an FMU may fail, but not so (2.1.3)
+        # an FMU may fail, but only with these statuses (2.1.3)
+        sentence = "" if error.status in (ERROR, FATAL) else error.sentence
         yield Finding(error.function, f"{error}, in the default experiment", "fmi2OK", sentence=sentence)
     except EndlessEventIteration:
         yield endless_iteration(s.kind)

@@ -57,7 +57,7 @@ def _guids(s: Session) -> Iterator[Finding]:
         "a GUID that differs in one character": _near(s.model.guid),
         "the beginning of the GUID": s.model.guid[:-1],
         "the GUID and more": s.model.guid + "0",
-        "the GUID in other case": s.model.guid.swapcase(),
+        "the GUID with upper and lower case swapped": s.model.guid.swapcase(),
         "the GUID without braces": s.model.guid.strip("{}"),
     }
     for what, guid in wrong.items():

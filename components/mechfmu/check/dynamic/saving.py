@@ -18,7 +18,7 @@ from .stirring import RepeatableRun, accepted_parameters, assign, repeatable_run
 
 EARLY, LATE = 0.3, 0.75  # of a run: before late events, and after them
 SHORT = 8  # steps
-GUARD = 64  # bytes behind a serialized state that must not be written
+GUARD = 64  # bytes past the end of a serialized state that must not be written
 REPLAY_TOLERANCE = 1e-6  # Co-Simulation: an internal solver that starts anew gives results within its tolerance
 STATE_FUNCTIONS = (
     "fmi2GetFMUstate",

@@ -1,1 +1,1 @@
-"""Reports for people (terminal, HTML) and for programs (JSON, JUnit)."""
+"""Reports for people (terminal, HTML) and for programs (JSON, JUnit, SARIF)."""

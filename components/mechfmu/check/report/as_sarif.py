@@ -74,7 +74,7 @@ def _results(report: Report, files: Sequence[str]) -> list[dict[str, Any]]:
 def _result(report: Report, group: FindingGroup, files: Sequence[str], accepted: bool) -> dict[str, Any]:
     times = f" ({count_text(group)})" if group.count > 1 else ""
     text = "\n".join([f"{headline(group)}{times}", *details(group)])
-    # of the cause, not of its places: the alert stays the same when some of them are mended
+    # of the cause, not of its places: the alert stays the same when some of them are fixed
     cause = "\n".join((_uri(report.file), *group.first.group))
     result: dict[str, Any] = dict(
         ruleId=group.first.rule,

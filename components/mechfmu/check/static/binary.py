@@ -33,6 +33,23 @@ class Binary:
     versions: tuple[str, ...] = ()  # symbol versions that it needs, such as GLIBC_2.28
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of the file, and the address at which the loader maps it."""
+
+    address: int
+    offset: int
+    size: int
+
+
+def file_offset(parts: Iterable[Part], address: int) -> int:
+    """Where the byte that the loader maps at this address is in the file."""
+    for part in parts:
+        if part.address <= address < part.address + part.size:
+            return address - part.address + part.offset
+    raise UnreadableBinary(f"address {address:#x} is not in the file")
+
+
 class Bytes:
     """A file as bytes; reading outside of it raises UnreadableBinary."""
 

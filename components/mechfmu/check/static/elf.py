@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .binary import SYMBOL_LIMIT, Binary, Bytes, UnreadableBinary, check_count, of_fmi
+from .binary import SYMBOL_LIMIT, Binary, Bytes, Part, UnreadableBinary, check_count, file_offset, of_fmi
 
 MACHINES = {3: "x86", 62: "x86_64", 40: "aarch32", 183: "aarch64", 21: "ppc64", 243: "riscv"}
 SHARED_OBJECT = 3
@@ -17,27 +17,17 @@ EXPORTED_VISIBILITIES = (0, 3)  # default, protected
 
 
 @dataclass(frozen=True)
-class _Segment:
-    address: int
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
 class _Elf:
     """The tables of one file."""
 
     data: Bytes
     end: str  # < little endian, > big endian
     wide: bool
-    segments: tuple[_Segment, ...]
+    segments: tuple[Part, ...]
     dynamic: tuple[tuple[int, int], ...]
 
     def offset(self, address: int) -> int:
-        for s in self.segments:
-            if s.address <= address < s.address + s.size:
-                return address - s.address + s.offset
-        raise UnreadableBinary(f"address {address:#x} is not in the file")
+        return file_offset(self.segments, address)
 
     def entry(self, tag: int) -> int | None:
         return next((value for t, value in self.dynamic if t == tag), None)
@@ -86,15 +76,15 @@ def read_elf(data: Bytes) -> Binary:
     )
 
 
-def _program_header(data: Bytes, at: int, end: str, wide: bool) -> tuple[int, _Segment]:
+def _program_header(data: Bytes, at: int, end: str, wide: bool) -> tuple[int, Part]:
     if wide:
         type, _, offset, address, _, size = data.unpack(f"{end}IIQQQQ", at)
     else:
         type, offset, address, _, size = data.unpack(f"{end}IIIII", at)
-    return type, _Segment(address, offset, size)
+    return type, Part(address, offset, size)
 
 
-def _dynamic(data: Bytes, segment: _Segment, end: str, wide: bool) -> Iterator[tuple[int, int]]:
+def _dynamic(data: Bytes, segment: Part, end: str, wide: bool) -> Iterator[tuple[int, int]]:
     format, size = (f"{end}QQ", 16) if wide else (f"{end}II", 8)
     for i in range(check_count(segment.size // size, "dynamic entries")):
         tag, value = data.unpack(format, segment.offset + i * size)

@@ -13,8 +13,8 @@ MOST_STEPS = 1e9  # of a default experiment that anybody can wait for
 
 @rule("S11", "default experiment", "2.2.5")
 def default_experiment(fmu: UnpackedFmu) -> Iterator[Finding]:
-    """stopTime > startTime, tolerance > 0, stepSize > 0, all finite, and not more than a thousand million steps. The
-    standard does not say so, but an importer cannot run the experiment otherwise."""
+    """stopTime > startTime, tolerance > 0, stepSize > 0, all finite, and at most 1e9 steps. The standard does
+    not say so, but an importer cannot run the experiment otherwise."""
     experiment = fmu.description.default_experiment()
     line = next((e.sourceline for e in fmu.description.all("DefaultExperiment")), None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .binary import ENTRY_LIMIT, SYMBOL_LIMIT, Binary, Bytes, UnreadableBinary, check_count, of_fmi
+from .binary import ENTRY_LIMIT, SYMBOL_LIMIT, Binary, Bytes, Part, UnreadableBinary, check_count, file_offset, of_fmi
 
 MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0x1C4: "aarch32", 0xAA64: "aarch64"}
 DLL = 0x2000  # of the characteristics
@@ -14,23 +14,13 @@ DIRECTORIES = {0x10B: 92, 0x20B: 108}  # where their number is in the optional h
 
 
 @dataclass(frozen=True)
-class _Section:
-    address: int
-    size: int
-    offset: int
-
-
-@dataclass(frozen=True)
 class _Pe:
     data: Bytes
-    sections: tuple[_Section, ...]
+    sections: tuple[Part, ...]
     directories: tuple[tuple[int, int], ...]  # address and size
 
     def offset(self, address: int) -> int:
-        for s in self.sections:
-            if s.address <= address < s.address + s.size:
-                return address - s.address + s.offset
-        raise UnreadableBinary(f"address {address:#x} is not in the file")
+        return file_offset(self.sections, address)
 
     def directory(self, index: int) -> int | None:
         """Where a data directory is in the file."""
@@ -56,12 +46,12 @@ def read_pe(data: Bytes) -> Binary:
     return Binary("PE", name, bool(characteristics & DLL), of_fmi(_exports(pe)), tuple(_imports(pe)))
 
 
-def _sections(data: Bytes, table: int, count: int) -> Iterator[_Section]:
+def _sections(data: Bytes, table: int, count: int) -> Iterator[Part]:
     for i in range(count):
         _, address, size, offset = data.unpack("<IIII", table + 40 * i + 8)
         if size and offset + size > data.size:
             raise UnreadableBinary(f"it is cut off: it should have {offset + size} bytes")
-        yield _Section(address, size, offset)
+        yield Part(address, offset, size)
 
 
 def _exports(pe: _Pe) -> Iterator[str]:

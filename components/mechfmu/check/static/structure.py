@@ -106,7 +106,7 @@ def _dependency_kinds(d: Description, element: str, u: Unknown) -> Iterator[Find
         return
     if len(u.kinds) != len(u.dependencies):
         problem = f"it has {len(u.kinds)} dependenciesKind for {len(u.dependencies)} dependencies"
-        yield Finding(where, problem, "as many of both", "dependency-kinds", line=u.line)
+        yield Finding(where, problem, "as many kinds as dependencies", "dependency-kinds", line=u.line)
         return
     unknown = d.variable(u.index)
     for kind in sorted(set(u.kinds) & set(KINDS_OF_DEPENDENCY) - {"dependent"}):  # others are found by S2

@@ -180,7 +180,7 @@ def _reference(options: argparse.Namespace, fmus: int) -> ReferenceResult | None
 
     if not options.ref:
         if options.input or options.ref_tolerance is not None:
-            raise UserError("--in and --ref-tolerance belong to --ref, which is missing")
+            raise UserError("--in and --ref-tolerance need --ref")
         return None
     if fmus > 1:
         raise UserError(f"--ref is the result of one FMU, but {fmus} are to be checked")

@@ -139,9 +139,9 @@ def _inputs(config: Configuration, link: Limb) -> tuple[Row, ...]:
     )  # fmt: skip
     lengths = (
         Row("l_in", "link[{k}].length_input", "input",
-            "wanted length of link {k}, when prescribed; 0: link[{k}].rest_length", "m", n, link.l0, min=0.0),
-        Row("ld_in", "link[{k}].length_rate_input", "input", "wanted rate of that length", "m/s", n),
-        Row("ldd_in", "link[{k}].length_acceleration_input", "input", "wanted acceleration of that length", "m/s2", n),
+            "desired length of link {k}, when prescribed; 0: link[{k}].rest_length", "m", n, link.l0, min=0.0),
+        Row("ld_in", "link[{k}].length_rate_input", "input", "desired rate of that length", "m/s", n),
+        Row("ldd_in", "link[{k}].length_acceleration_input", "input", "desired acceleration of that length", "m/s2", n),
     )  # fmt: skip
     forces = (
         Row("Fx", "foot[{k}].force_x", "input", "horizontal force of the ground on foot {k}", "N", 2),

@@ -71,7 +71,7 @@ class PidController(Mechanism):
     def rows(self) -> tuple[Row, ...]:
         n, m = self.channels, self.measurements
         filters = [
-            Row("Tf", "filter.time[{k}]", "parameter", "time constant of the filter behind the error {k}", "s", n, 0.01,
+            Row("Tf", "filter.time[{k}]", "parameter", "time constant of the filter of error {k}", "s", n, 0.01,
                 above=0.0),
         ]  # fmt: skip
         rates = [

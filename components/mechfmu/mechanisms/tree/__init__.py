@@ -1,1 +1,1 @@
-"""Tree: any tree of bodies and joints in space, from a URDF file or from a TOML file (docs/tree_format.md)."""
+"""Any tree of bodies and joints in space, from a URDF, xacro, SDF, MJCF or TOML file (docs/tree_format.md)."""

@@ -37,7 +37,7 @@ class Tree(TreeMechanism):
     """A mechanism made from a description of bodies and joints."""
 
     key = "tree"
-    title = "Tree of bodies from a URDF or TOML file"
+    title = "Tree of bodies from a robot file"
     stop_time = 5.0
     option_list = (
         Option(
@@ -45,7 +45,7 @@ class Tree(TreeMechanism):
         ),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
-        Option("effort", "limited", "limited: motors do no more than the effort of the file", choices=EFFORTS),
+        Option("effort", "limited", "limited: motor forces are cut off at the file's effort limits", choices=EFFORTS),
         Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
     )
 
@@ -71,7 +71,7 @@ class Tree(TreeMechanism):
         as the file says, and fixed where it cannot say it.
         inertia: of an inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible
         one. report: gets a line for each of them; a warning by default.
-        ignore: what the file asks for and is left out, by the words that the messages name. arguments: of a xacro file.
+        ignore: features of the file to be left out, by the words that the messages name. arguments: of a xacro file.
         frames: links, joints or sensors whose motion and joint force are outputs.
         contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
         meshes: whether the drawing has those of the file. package_paths: folders where `package://` is looked for.

@@ -1,1 +1,1 @@
-"""Robot files: URDF and TOML."""
+"""Readers of robot files: URDF, xacro, SDF, MJCF and TOML; a writer of TOML."""

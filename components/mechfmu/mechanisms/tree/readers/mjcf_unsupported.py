@@ -1,4 +1,4 @@
-"""What an MJCF model asks for and a tree does not do."""
+"""Features of an MJCF model that a tree does not support."""
 
 from __future__ import annotations
 

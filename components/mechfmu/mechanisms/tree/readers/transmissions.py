@@ -5,7 +5,7 @@ A rotor of inertia j behind a reduction n resists its joint with the armature n^
     <actuator>  <mechanicalReduction>n</mechanicalReduction>  <rotorInertia>j</rotorInertia> or <motorInertia>
                 <drake:gear_ratio value="n"/>                 <drake:rotor_inertia value="j"/>
 
-in the actuator, in the joint, or in the transmission itself; the first that is there counts. Without a rotor inertia a
+in the actuator, in the joint, or in the transmission itself; the first one found counts. Without a rotor inertia a
 reduction has no effect: the FMU's inputs are the torques in the joints.
 """
 

@@ -1,4 +1,4 @@
-"""What a robot file asks for and a tree does not do: named once with its line, and refused unless it is to be ignored.
+"""Features of a robot file that a tree does not support: named once with the line, and refused unless ignored.
 
 Each kind has a word, which `--ignore WORD` takes. A reader collects everything that it meets and asks at the end, so
 that one message names all kinds.

@@ -153,7 +153,7 @@ def _tree(
         if len(links) == 1:
             raise Fault(f"{what}: is the only link and the base, so nothing can move; --base free lets it float", line)
         if not any(j.rates for j, _ in joints):
-            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the whole float", line)
+            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the robot float", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
     attached = attachments(robot, "" if base == "free" else root.name)
