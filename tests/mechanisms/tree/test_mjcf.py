@@ -17,6 +17,7 @@ from helpers.robot_files import MJCF_MODEL as CHAIN
 from helpers.tolerances import MUJOCO
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.cli import main
+from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.model import UserError
@@ -184,6 +185,31 @@ def test_a_free_body_starts_where_the_file_puts_it() -> None:
     assert (joint.kind, joint.parent, joint.position) == ("free", "", (1.0, 2.0, 3.0))
     assert np.reshape(joint.rotation, (3, 3)) @ [1, 0, 0] == pytest.approx([0, 1, 0], abs=1e-15)
     assert (tree.bodies[0].name, tree.name) == ("body_1", "robot")
+
+
+TOML = 'body = [{name="b", mass=1, inertia=[1, 1, 1, 0, 0, 0]}]\njoint = [{name="f", kind="free", child="b"}]'
+FLOATS = {
+    "xml": '<mujoco><worldbody><body name="b"><freejoint name="f"/><geom size="0.1"/></body></worldbody></mujoco>',
+    "toml": TOML,
+    "urdf": """<robot name="r"><link name="world"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1"
+        izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="f" type="floating"><parent link="world"/>
+        <child link="b"/></joint></robot>""",
+}
+
+
+@pytest.mark.parametrize("suffix", FLOATS)
+def test_a_body_that_floats_cannot_be_held(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / f"robot.{suffix}"
+    file.write_text(FLOATS[suffix])
+    for command in ("build", "list", "linearize", "convert"):
+        written = [str(tmp_path / "out.toml")] if command == "convert" else []
+        assert main([command, str(file), *written, "--base", "fixed"]) == 2
+        text = f"{file}: base=fixed: body b is not held by the base, joint f lets it float"
+        assert capsys.readouterr().err.startswith(f"mechfmu {command}: {text}; ")
+    with pytest.raises(UserError, match="base=moving: body b is not held"):
+        Tree.from_file(file, base="moving")
+    assert Tree.from_file(file).tree.joints[0].kind == "free"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_contacts_are_not_simulated_which_a_warning_says() -> None:
