@@ -187,6 +187,14 @@ def test_a_free_body_starts_where_the_file_puts_it() -> None:
     assert (tree.bodies[0].name, tree.name) == ("body_1", "robot")
 
 
+def test_constraints_that_are_switched_off_have_no_effect() -> None:
+    """Each by its own flag, or all of them at once."""
+    for flags in ('limit="disable" equality="disable" frictionloss="disable"', 'constraint="disable"'):
+        joints = joints_of(COUPLED.replace("<worldbody>", f"<option><flag {flags}/></option><worldbody>"))
+        assert [joints[name].mimic for name in ("roll", "lift")] == ["", ""]
+        assert (joints["roll"].lower, joints["roll"].friction) == (None, 0.0)
+
+
 TOML = 'body = [{name="b", mass=1, inertia=[1, 1, 1, 0, 0, 0]}]\njoint = [{name="f", kind="free", child="b"}]'
 FLOATS = {
     "xml": '<mujoco><worldbody><body name="b"><freejoint name="f"/><geom size="0.1"/></body></worldbody></mujoco>',

@@ -190,6 +190,28 @@ def test_a_mimic_joint_follows() -> None:
     assert joint.offset == pytest.approx(0.5 - 2 * 0.1)
 
 
+def test_the_frame_of_a_model_without_links_is_that_of_the_first_nested_one() -> None:
+    """As libsdformat has it; so the joint hangs on a link, and not on the world."""
+    text = """<sdf version="1.9"><model name="m"><model name="in"><link name="a"/></model>
+        <model name="out"><link name="b"/></model>
+        <joint name="j" type="ball"><parent>F</parent><child>out::b</child></joint></model></sdf>"""
+    for frame in ('<frame name="F"/>', '<frame name="F" attached_to="in"/>'):
+        tree = read_sdf(text.replace("<joint", f"{frame}<joint"))
+        assert [(j.kind, j.parent, j.child) for j in tree.joints] == [
+            ("free", "", "in__a"),
+            ("spherical", "in__a", "out__b"),
+        ]
+
+
+def test_a_joint_that_ends_at_the_base_closes_a_loop() -> None:
+    text = as_sdf(ROBOT, False)
+    back = '<joint name="back" type="ball"><parent>tool</parent><child>ground</child></joint></model>'
+    message = "joint back: link ground has two parents, joint hold carries it already"
+    for kind in ("ball", "fixed"):
+        with pytest.raises(UserError, match=message):
+            read_sdf(text.replace("</model>", back.replace("ball", kind)))
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 FAULTS = {  # old text, new text, message
