@@ -142,6 +142,13 @@ def test_free_base_needs_mass_on_the_root_link_or_on_what_is_fixed_to_it() -> No
         read_urdf(dummy.replace('name="to_pelvis" type="fixed"', 'name="to_pelvis" type="revolute"'), "free")
 
 
+def test_origins_may_have_quaternions() -> None:
+    """As in URDF 1.1: 90 degrees about z, its length rounded."""
+    quaternion, angles = 'quat_xyzw="0 0 .70711 .70711"', f'rpy="0 0 {np.pi / 2}"'
+    both = (read_urdf(ROBOT.replace('rpy="0.3 -0.2 0.1"', new)) for new in (quaternion, angles))
+    assert next(both) == next(both)
+
+
 @pytest.mark.parametrize("base", ("floating", "", "moving"))
 def test_other_bases_are_rejected(base: str) -> None:
     with pytest.raises(UserError, match="must be fixed or free"):
@@ -530,6 +537,18 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         'xyz="0.1 0.5"',
         '"0.1 0.5"',
         "joint shoulder: origin xyz: needs 3 numbers, has 2",
+    ),
+    "two rotations": (
+        'rpy="0.3 -0.2 0.1"',
+        'rpy="0 0 0" quat_xyzw="0 0 0 1"',
+        "quat_xyzw",
+        "joint shoulder: its origin has rpy and quat_xyzw",
+    ),
+    "long quaternion": (
+        'rpy="0.3 -0.2 0.1"',
+        'quat_xyzw="0 0 1 1"',
+        "quat_xyzw",
+        "joint shoulder: origin quat_xyzw: the quaternion's length is 1.41421, not 1",
     ),
     "commas": (
         'rpy="0.3 -0.2 0.1"',

@@ -22,6 +22,7 @@ from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.following import follow
 from ....multibody.massless_joints import held
 from ....multibody.rigid_groups import impossible_inertias, repaired
+from ....multibody.rotations import from_quaternion
 from ....multibody.tree import Body, BodyShape, BodyTree, Joint, TreeError
 
 Source = str | bytes | Path  # a file, or the description itself: bytes, or a str that cannot be a path
@@ -134,6 +135,15 @@ def from_rpy(rpy: Sequence[float]) -> np.ndarray:
             ]
         )
     )
+
+
+def from_xyzw(xyzw: Sequence[float], what: str, line: int) -> np.ndarray:
+    """The rotation of a quaternion, w last. Its length may be rounded."""
+    e = np.array([xyzw[3], *xyzw[:3]])
+    length = float(np.linalg.norm(e))
+    if not abs(length - 1) < 1e-3:
+        raise Fault(f"{what}: the quaternion's length is {length:g}, not 1", line)
+    return tidy(np.asarray(from_quaternion(e / length)))
 
 
 def tidy(R: np.ndarray) -> np.ndarray:
