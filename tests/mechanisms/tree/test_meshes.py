@@ -13,11 +13,12 @@ from random import Random
 import matplotlib.image
 import numpy as np
 import pytest
+from lxml import etree
 
 from helpers import needs
 from helpers.look_cases import robot_file
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.mechanisms.tree.readers.meshes import shapes
+from mechfmu.mechanisms.tree.readers.meshes import dae, shapes
 from mechfmu.mechanisms.tree.readers.meshes.dae import read_dae
 from mechfmu.mechanisms.tree.readers.meshes.obj import read_obj
 from mechfmu.mechanisms.tree.readers.meshes.piece import MeshError, Piece
@@ -186,6 +187,24 @@ ENDLESS = DAE.replace("<translate>", '<instance_node url="#n"/><translate>').rep
 def test_bad_meshes_are_named_and_cost_nothing(read: object, data: bytes, message: str) -> None:
     with pytest.raises(MeshError, match=message):
         read(data)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("many", ("groups", "nodes"))
+def test_the_numbers_of_a_dae_file_are_read_once(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often they are used: otherwise a file of 50 MB takes hours."""
+    file = DAE.replace("GROUPS", TRIANGLES * (50 if many == "groups" else 1))
+    if many == "nodes":
+        file = file.replace("<node>", '<instance_node url="#n"/>' * 49 + '<node id="n">', 1)
+    read: list[str] = []
+    plain = dae._numbers
+
+    def counted(element: etree._Element, kind: type = float) -> np.ndarray:
+        read.append(etree.QName(element).localname)
+        return plain(element, kind)
+
+    monkeypatch.setattr(dae, "_numbers", counted)
+    assert len(read_dae(file.encode())) == 50
+    assert (read.count("float_array"), read.count("color")) == (1, 1)
 
 
 def test_damaged_meshes_are_read_or_named() -> None:
