@@ -32,6 +32,7 @@ Report = Callable[[str, int], None]  # what was done about an inertia, and the l
 INERTIAS = ("refuse", "warn", "repair")
 
 MAX_BODIES = 5000  # far above any robot; keeps a hostile file from costing minutes
+MAX_ATTACHED = 8 * MAX_BODIES  # shapes, frames, spheres and corners of boxes that touch the ground
 MAX_NAME = 200
 MAX_NUMBER = 1e30  # lengths, masses: their products and squares stay finite
 
@@ -207,9 +208,9 @@ def check_name(name: str, what: str, line: int) -> str:
     return name
 
 
-def check_count(count: int, word: str) -> None:
-    if count > MAX_BODIES:
-        raise Fault(f"there are {count} {word} elements; at most {MAX_BODIES} are allowed")
+def check_count(count: int, word: str, largest: int = MAX_BODIES) -> None:
+    if count > largest:
+        raise Fault(f"there are {count} {word} elements; at most {largest} are allowed")
 
 
 def check_connections(bodies: Bodies, joints: Joints, word: str) -> None:

@@ -27,6 +27,8 @@ from ....multibody.following import FOLLOWING
 from ....multibody.rotations import from_quaternion
 from ....multibody.tree import MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
 from .common import (
+    MAX_ATTACHED,
+    MAX_BODIES,
     Fault,
     Placed,
     Report,
@@ -46,7 +48,7 @@ from .common import (
     tidy,
 )
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 10_000_000  # a tree of 5000 bodies has 3 MB
 MAX_DEPTH = 8  # of brackets; the format needs 3
 MAX_DOTS = 3  # in a key; the format needs 1
 
@@ -245,7 +247,7 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str,
     for kind in TABLES:
         if not isinstance(given.get(kind, []), list):
             raise Fault(f"{kind} must be a list of tables: write [[{kind}]] before each", lines.of_key("", 0, kind))
-        check_count(len(given.get(kind, [])), kind)
+        check_count(len(given.get(kind, [])), kind, MAX_BODIES if kind in ("body", "joint") else MAX_ATTACHED)
         if kind in TABLES[:2] and not given.get(kind):
             raise Fault(f"has no [[{kind}]]")
 
