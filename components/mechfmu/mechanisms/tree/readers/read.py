@@ -47,7 +47,7 @@ def read_tree(
     unsupported.py. arguments: of a xacro file.
     frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
     meshes: whether those of the file are read, for the drawing. package_paths: folders with packages, or of
-    packages, where they are looked for.
+    packages, where they and what a xacro file includes are looked for.
     """
     path = Path(path)
     kind = kind_of(path)
@@ -62,7 +62,9 @@ def read_tree(
     found = Meshes(path, package_paths, place) if meshes and kind != "toml" else None
     if package_paths and kind not in ("urdf", "xacro", "sdf"):
         raise UserError(f"{path}: --package-path is for URDF, xacro and SDF files")
-    tree = _as_read(path, kind, "fixed" if base == "moving" else base, inertia, ignore, place, arguments, found)
+    tree = _as_read(
+        path, kind, "fixed" if base == "moving" else base, inertia, ignore, place, arguments, found, package_paths
+    )
     _check_base(tree, base, path, HELD.get(kind, HELD["urdf"]))
     return with_asked(tree, frames, contacts, keep=kind == "toml")
 
@@ -86,12 +88,13 @@ def _as_read(
     report: Report,
     arguments: Mapping[str, str] | None,
     meshes: Meshes | None,
+    package_paths: Sequence[str | Path],
 ) -> BodyTree:
     """The tree with all frames and contacts of the file."""
     if kind == "xacro":
         from .xacro_file import read_xacro
 
-        return read_xacro(path, base, inertia, ignore, report, arguments, meshes)
+        return read_xacro(path, base, inertia, ignore, report, arguments, meshes, package_paths)
     if kind == "sdf":
         from .sdf import read_sdf
 

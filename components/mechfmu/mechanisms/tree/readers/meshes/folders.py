@@ -59,10 +59,10 @@ class MeshFolders:
         if scheme:
             package, _, rest = name.removeprefix(scheme).lstrip("/").partition("/")
             yield from (folder / package / rest for folder in self.given)
-            yield from (folder / rest for folder in self.given if package in _names(folder))
+            yield from (folder / rest for folder in self.given if package in package_names(folder))
             around = [self.folder, *self.folder.parents]
             around = around[: around.index(self.root) + 1]
-            yield from (folder / rest for folder in around if package in _names(folder))
+            yield from (folder / rest for folder in around if package in package_names(folder))
             return
         if name.startswith("file://"):
             name = unquote(name.removeprefix("file://"))
@@ -89,8 +89,8 @@ def _package_root(folder: Path) -> Path:
     return next((f for f in around if any((f / name).is_file() for name in PACKAGE_FILES)), folder)
 
 
-def _names(folder: Path) -> set[str]:
-    """The name of a folder, and that of the package whose root it is."""
+def package_names(folder: Path) -> set[str]:
+    """Return the name of a folder, and that of the package whose root it is."""
     names = {folder.name}
     try:
         with (folder / PACKAGE_FILES[0]).open("rb") as file:
