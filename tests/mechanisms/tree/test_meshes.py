@@ -279,7 +279,10 @@ def test_no_file_outside_the_folders_of_the_robot_is_read(tmp_path: Path) -> Non
     names = ("../secret.stl", "link.stl", str(secret), secret.as_uri(), "package://arm_description/../secret.stl")
     for name in names:
         tree, notes = drawn(robot(package, name))
-        assert not tree.shapes and len(notes) == 1 and "is outside the folders of the robot" in notes[0], name
+        assert not tree.shapes and len(notes) == 1, name
+        assert "is outside the folders of the robot; --package-path DIR" in notes[0], name
+    for name in ("//server/a.stl", "file:////server/a.stl", r"\\server\a.stl"):
+        assert "is on another machine" in drawn(robot(package, name))[1][0]
     for name in (f"package://{tmp_path.name}/secret.stl", "http://example.org/a.stl", "", "\0.stl", ".", "package://"):
         tree, notes = drawn(robot(package, name.replace("\0", "%00")))
         assert not tree.shapes and len(notes) == 1, name

@@ -258,6 +258,12 @@ def test_faults_are_one_line(fault: str) -> None:
         ("plugin", "</model>\n  </world>", '<plugin name="drive"/></model></world>', "unsupported: plugin drive"),
         ("include", "</world>", "<include><uri>model://x</uri></include></world>", "unsupported: <include>"),
         ("gravity", '<world name="w">', '<world name="w"><gravity>0 0 -1.6</gravity>', "gravity 0 0 -1.6"),
+        (
+            "fluid",
+            '<link name="trunk">',
+            '<link name="trunk"><velocity_decay><linear>1</linear></velocity_decay>',
+            "decay",
+        ),
         ("gravity", '<link name="trunk">', '<link name="trunk"><gravity>0</gravity>', "gravity 0 of link trunk"),
     ),
 )

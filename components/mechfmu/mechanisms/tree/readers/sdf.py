@@ -60,7 +60,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "include": "included models",
     "gripper": "grippers",
     "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
-    "fluid": "added mass, wind",
+    "fluid": "added mass, wind, velocity_decay",
     "actor": "actors",
 }
 

@@ -42,6 +42,9 @@ def inertial_body(link: Element, name: str, what: str, unsupported: Unsupported)
         if child is not None and (child.text or "").strip().lower() in texts:
             kind = "gravity" if word == "gravity" else "fluid"
             unsupported.add(kind, f"{word} {child.text.strip()} of {what}", child.sourceline)
+    decay = one(link, "velocity_decay", what)
+    if decay is not None and any(value_of(decay, word, what, 0.0) for word in ("linear", "angular")):
+        unsupported.add("fluid", f"velocity_decay of {what}", decay.sourceline)
     inertial = one(link, "inertial", what)
     if inertial is None:
         return Body(name, 1.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 0.0, 0.0, 0.0))  # as SDF defines it

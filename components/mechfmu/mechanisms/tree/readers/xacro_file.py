@@ -4,7 +4,8 @@ The package expands the file and what it includes; the result is read as URDF (o
 messages about the result are those of the expanded text. Packages in $(find NAME) are those of a ROS installation;
 without one, they are looked for in the folders of --package-path, beside and above the file and in ROS_PACKAGE_PATH.
 
-A xacro file is a program: it evaluates expressions and reads files. Only files that are trusted should be expanded.
+A xacro file is a program: it evaluates expressions and reads files and environment variables. Only files that are
+trusted should be expanded.
 """
 
 from __future__ import annotations
