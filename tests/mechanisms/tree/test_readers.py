@@ -347,6 +347,10 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
     floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace(
         '<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
     )
+    damped = floating.replace('<origin xyz="1 2 3"', '<dynamics damping="2"/><origin xyz="1 2 3"')
+    with pytest.raises(UserError, match=r"joint rail: a floating joint has no damping .*; --ignore free leaves them"):
+        read_urdf(damped)
+    assert read_urdf(damped, ignore=["free"]) == read_urdf(floating)
     tree = read_urdf(floating)
     assert tree.joints[-1].kind == "free"
     assert worst_difference(tree, Pinocchio(floating, tree)) < OTHER_CODE
@@ -1165,6 +1169,8 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "joint wrist: its lower limit 2 is above its upper limit 1",
     ),
     "effort": ("axis = [1, 0, 0]", "effort = -2", "effort = -2", "joint wrist: effort -2 is negative"),
+    "free damping": ('kind = "spherical"', 'kind = "free"\ndamping = 2', "damping = 2", "a free joint has no damping"),
+    "ball at rest": ('kind = "spherical"', 'kind = "spherical"\nrest = 2', "rest = 2", "a spherical joint has no rest"),
     "mimic": (
         "axis = [1, 0, 0]",
         'mimic = "wirst"',

@@ -57,10 +57,10 @@ TABLES = ("body", "joint", "shape", "frame", "contact")
 TOP_KEYS = ("name", *TABLES)
 BODY_KEYS = ("name", "mass", "com", "inertia")
 PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
-PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed", "armature")
+PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
 LIMIT_KEYS = ("lower", "upper", "effort")
 COUPLING_KEYS = ("mimic", "multiplier", "offset")
-JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, *LIMIT_KEYS, *COUPLING_KEYS)
+JOINT_KEYS = (*PLACE_KEYS, "axis", *PASSIVE_KEYS, "armature", *LIMIT_KEYS, *COUPLING_KEYS)
 SHAPE_KEYS = ("body", "kind", "size", "position", "rotation", "colour", "mesh")
 FRAME_KEYS = ("name", "body", "position", "rotation")
 CONTACT_KEYS = ("name", "body", "position", "radius")
@@ -287,7 +287,9 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
     joint = Joint(table.name, kind, table.text("child"), table.text("parent", ""))
     for keys, allowed in (
         (("axis",), has_axis),
-        (PASSIVE_KEYS, joint.rates > 0),
+        (PASSIVE_KEYS, kind not in ("fixed", "free")),
+        (("rest",), kind != "spherical"),
+        (("armature",), joint.rates > 0),
         (LIMIT_KEYS, joint.rates == 1),
         (COUPLING_KEYS, kind in FOLLOWING),
     ):
@@ -299,7 +301,7 @@ def _joint(table: TomlTable) -> tuple[Joint, int, Placed | None]:
     if not length > 1e-9:
         raise table.fault("axis", "its axis is zero")
     position, rotation = table.vector("position", (0.0, 0.0, 0.0)), flat(table.rotation("rotation"))
-    passive: Any = {key: table.number(key, getattr(joint, key)) for key in PASSIVE_KEYS}
+    passive: Any = {key: table.number(key, getattr(joint, key)) for key in (*PASSIVE_KEYS, "armature")}
     limits: Any = {key: table.optional(key) for key in LIMIT_KEYS}
     joint = replace(joint, position=position, rotation=rotation, axis=flat(axis / length), **passive, **limits)
     joint = _coupled(joint, table)
