@@ -43,7 +43,7 @@ def read_tree(
     base: whether the root link of a URDF or SDF is "fixed" or "free" to float. None: as the file says, and that of a
     URDF, which cannot say it, is fixed; "moving" is fixed to a base that moves. TOML and MJCF define by their joints
     what floats. A body that floats by a joint of the file cannot be fixed.
-    inertia: refuse, warn or repair, see common.judged. report: gets messages. ignore: words for what is left out, see
+    inertia: refuse, warn or repair, see arranged.judged. report: gets messages. ignore: words for what is left out, see
     unsupported.py. arguments: of a xacro file.
     frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
     meshes: whether those of the file are read, for the drawing. package_paths: folders with packages, or of

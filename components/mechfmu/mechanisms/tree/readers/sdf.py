@@ -27,14 +27,13 @@ import numpy as np
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import FramePoint
 from ....multibody.tree import Body, BodyTree, Joint
+from .arranged import arranged, check_connections
 from .common import (
     Fault,
     Placed,
     Report,
     Source,
-    arranged,
     as_user_error,
-    check_connections,
     check_count,
     contents,
     flat,
@@ -93,7 +92,7 @@ def read_sdf(
     """The tree of an SDF file (or of a text that begins with "<").
 
     base: "fixed", the root link is held, "free", it floats, or None, as the file says. inertia, report: as in
-    common.judged. ignore: words of IGNORED. meshes: where those of the file are; None: they are not drawn.
+    arranged.judged. ignore: words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "an SDF file")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")

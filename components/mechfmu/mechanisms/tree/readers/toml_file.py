@@ -26,6 +26,7 @@ from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.following import FOLLOWING
 from ....multibody.rotations import from_quaternion
 from ....multibody.tree import MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
+from .arranged import arranged, check_connections
 from .common import (
     MAX_ATTACHED,
     MAX_BODIES,
@@ -33,9 +34,7 @@ from .common import (
     Placed,
     Report,
     Source,
-    arranged,
     as_user_error,
-    check_connections,
     check_count,
     check_name,
     contents,
@@ -75,7 +74,7 @@ _KEY = re.compile(r"\[?[ \t]*(?:joint|body|shape|frame|contact)?[ \t]*\.?[ \t]*(
 
 
 def read_toml(path_or_text: Source, inertia: str = "refuse", report: Report = no_report) -> BodyTree:
-    """The tree of a TOML file (or of a text of several lines); inertia, report: as in common.judged."""
+    """The tree of a TOML file (or of a text of several lines); inertia, report: as in arranged.judged."""
     is_text = isinstance(path_or_text, str) and "\n" in path_or_text
     where, data = contents(path_or_text, is_text, MAX_BYTES)
     with as_user_error(where):

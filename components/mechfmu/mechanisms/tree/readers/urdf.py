@@ -38,14 +38,13 @@ import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import Body, BodyTree, Joint
+from .arranged import arranged, check_connections
 from .common import (
     Fault,
     Placed,
     Report,
     Source,
-    arranged,
     as_user_error,
-    check_connections,
     check_count,
     check_name,
     contents,
@@ -95,7 +94,7 @@ def read_urdf(
 ) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
-    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
+    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in arranged.judged. ignore: elements
     to leave out, words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "a URDF file")
