@@ -147,6 +147,12 @@ def test_frames_nested_models_and_two_axes() -> None:
     assert (tree.bodies[0].mass, tree.bodies[2].mass, tree.bodies[0].inertia[:3]) == (2.0, 0.0, (1.0, 1.0, 1.0))
 
 
+def test_an_axis_is_expressed_in_another_frame() -> None:
+    frame = '<frame name="turned"><pose degrees="true">0 0 5 0 90 0</pose></frame><link name="hand">'
+    text = MODEL.replace('<link name="hand">', frame).replace("<xyz>1 0 0", '<xyz expressed_in="turned">1 0 0')
+    assert read_sdf(text).joints[2].axis == pytest.approx((0.0, 0.0, -1.0), abs=1e-15)
+
+
 RESOLVED = {  # where libsdformat's own test of these frames says that they stand in the model: point, pitch in degrees
     "P": ((1, 0, 0), 0),
     "F1": ((1, 0, 1), 0),
