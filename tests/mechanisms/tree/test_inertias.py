@@ -101,6 +101,16 @@ def whole(tree: BodyTree) -> tuple[float, np.ndarray, np.ndarray]:
     )
 
 
+def test_bodies_fixed_together_are_one() -> None:
+    """A dumb-bell: two points of 2 kg, 1 m apart along x of the first and y of the second."""
+    turn = (0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    bodies = Body("a", 2.0), Body("b", 2.0, (0.0, 0.5, 0.0))
+    weld = Joint("weld", "fixed", "b", "a", (0.5, 0.0, 0.0), turn)
+    m, c, J = whole(BodyTree("t", bodies, (Joint("hinge", "revolute", "a"), weld)))
+    assert (m, *c) == (4.0, 0.5, 0.0, 0.0)
+    assert pytest.approx(np.diag([0.0, 1.0, 1.0]), abs=1e-15) == J
+
+
 def test_a_repair_changes_the_inertia_of_the_whole_and_nothing_else() -> None:
     random = np.random.default_rng(4)
     R = random_rotation(random)

@@ -22,7 +22,7 @@ from mechfmu.mechanisms.tree.readers.meshes import dae, shapes
 from mechfmu.mechanisms.tree.readers.meshes.dae import read_dae
 from mechfmu.mechanisms.tree.readers.meshes.obj import read_obj
 from mechfmu.mechanisms.tree.readers.meshes.piece import MeshError, Piece
-from mechfmu.mechanisms.tree.readers.meshes.shapes import LINK_TRIANGLES, ROBOT_TRIANGLES
+from mechfmu.mechanisms.tree.readers.meshes.shapes import LINK_TRIANGLES, ROBOT_TRIANGLES, Meshes
 from mechfmu.mechanisms.tree.readers.meshes.simplify import shares, simplified
 from mechfmu.mechanisms.tree.readers.meshes.stl import read_stl
 from mechfmu.mechanisms.tree.readers.read import read_tree
@@ -142,6 +142,16 @@ def test_all_formats_give_the_same_body() -> None:
         np.testing.assert_allclose(corners.min(axis=0), [-2, 0, 0.5], atol=1e-12)  # turned about z, then moved
         np.testing.assert_allclose(corners.max(axis=0), [0, 1, 3.5], atol=1e-12)
         assert {p.colour for p in found} == {"#0033ff"}
+
+
+def test_a_mirror_does_not_turn_a_body_inside_out(tmp_path: Path) -> None:
+    file = DAE.replace("GROUPS", TRIANGLES)
+    inside, mirrored = volume(read_dae(file.encode())), volume(read_dae(file.replace("2 2 2", "-2 2 2").encode()))
+    assert mirrored == pytest.approx(inside) and inside > 0
+    (tmp_path / "a.stl").write_bytes(binary_stl(CORNERS[FACES]))
+    read = Meshes(tmp_path / "arm.urdf", (), lambda text, line: None)
+    read.shapes("arm", "a.stl", (-1.0, 1.0, 1.0), (np.eye(3), np.zeros(3)), "")
+    assert volume(read.pieces) == pytest.approx(1.0)
 
 
 def test_a_colour_that_is_none_is_left_out() -> None:

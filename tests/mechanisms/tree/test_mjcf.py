@@ -143,6 +143,26 @@ def test_of_a_servo_the_range_of_its_force_stays() -> None:
     assert joints_of(text, "actuator")["roll"].effort == 14.0
 
 
+def test_of_a_motor_its_rotor_and_damping_are_seen_through_the_gear() -> None:
+    motor = '<motor joint="roll" gear="-3" armature="0.1" damping="0.2" ctrlrange="-4 4"/>'
+    if not hasattr(importlib.import_module("mujoco").MjModel, "actuator_armature"):
+        pytest.skip("this version of mujoco has no rotors in motors")
+    roll = joints_of(CHAIN.replace('<motor joint="roll"/>', motor))["roll"]
+    assert (roll.armature, roll.damping, roll.effort) == (pytest.approx(0.9), pytest.approx(1.8), 12.0)
+
+
+def test_the_joint_limits_the_sum_of_its_motors() -> None:
+    assert joints_of(CHAIN.replace('name="lift"', 'name="lift" actuatorfrcrange="-2 2"'))["lift"].effort == 2.0
+
+
+def test_bodies_fixed_to_the_world_are_the_base() -> None:
+    """And what they carry stands where they put it."""
+    text = """<mujoco><worldbody><body pos="0 0 1" euler="0 0 90"><body pos="1 0 0"><body pos="1 0 0"><joint name="j"/>
+        <geom size="1"/></body></body></body></worldbody></mujoco>"""
+    (joint,) = read_mjcf(text).joints
+    assert (joint.parent, joint.position) == ("", pytest.approx((0.0, 2.0, 1.0)))
+
+
 def test_a_linear_coupling_of_joints() -> None:
     coupling = '<equality><joint joint1="roll" joint2="yaw" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
     joint = joints_of(CHAIN.replace("</mujoco>", coupling), "actuator")["roll"]

@@ -218,6 +218,11 @@ def test_a_joint_that_ends_at_the_base_closes_a_loop() -> None:
             read_sdf(text.replace("</model>", back.replace("ball", kind)))
 
 
+def test_a_joint_follows_the_second_axis_of_another() -> None:
+    mimic = '<axis><xyz>1 0 0</xyz><mimic joint="wrist" axis="axis2"/>'
+    assert read_sdf(MODEL.replace("<axis><xyz>1 0 0</xyz>", mimic)).joints[2].mimic == "arm__wrist_2"
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 FAULTS = {  # old text, new text, message
