@@ -29,9 +29,10 @@ def test_other_causes_and_rules_are_other_groups() -> None:
 
 
 def test_a_legal_call_that_fails_is_one_cause_in_all_rules() -> None:
+    calls = (("fmi2Instantiate", "D5"), ("fmi2Instantiate", "D7"), ("fmi2Reset", "D7"))
     refused = [
         Finding(LEGAL_CALL, f"{name} returned NULL ({count} instances)", "fmi2OK", sentence="new-instance", rule=rule)
-        for count, (name, rule) in enumerate((("fmi2Instantiate", "D5"), ("fmi2Instantiate", "D7"), ("fmi2Reset", "D7")))
+        for count, (name, rule) in enumerate(calls)
     ]
     assert [len(group.findings) for group in group_findings(refused)] == [2, 1]
 

@@ -63,7 +63,7 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
     add_repeatable(parser, "--frame", "NAME", help)
     help = "for a file: what touches the ground, a link with its collision spheres and boxes or a radius in m, or all"
     add_repeatable(parser, "--contact", "LINK[:RADIUS]", help)
-    help = "for a file: a folder with packages, or of one, where the meshes of package:// are looked for"
+    help = "for a file: a folder with packages, or of one, for package:// and, in xacro files, $(find)"
     add_repeatable(parser, "--package-path", "DIR", help)
 
 
@@ -120,9 +120,9 @@ def load_mechanism(
             raise UserError("--base moving is for the tree: its controller assumes a base at rest")
         if flag := file.for_tree:
             raise UserError(f"{flag} is for the tree: its controller has no sensors and no ground")
-        if file.package_paths:
+        if file.package_paths and not name.lower().endswith(".xacro"):
             raise UserError("--package-path is for the tree: its controller is not drawn")
-        tree = Tree.from_file(name, file.base, **reading, meshes=False).options
+        tree = Tree.from_file(name, file.base, **reading, meshes=False, package_paths=file.package_paths).options
         return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **options)
     if unknown := [key for key in options if key not in ("stops", "effort")]:
         raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort (and --base)")

@@ -322,9 +322,12 @@ def _check_joint(joint: Joint) -> None:
         raise TreeError(f"joint {joint.name}: its rotation is not a rotation matrix")
     if joint.kind in ("revolute", "prismatic", "cylindrical") and not np.linalg.norm(joint.axis) > 1e-9:
         raise TreeError(f"joint {joint.name}: its axis is zero")
-    for name in ("stiffness", "damping", "friction", "armature"):
-        if getattr(joint, name) < 0:
+    for name in ("stiffness", "damping", "friction", "armature", "effort"):
+        if (getattr(joint, name) or 0.0) < 0:
             raise TreeError(f"joint {joint.name}: {name} {getattr(joint, name):g} is negative")
+    for name in ("stiffness", "damping", "friction"):
+        if joint.kind == "free" and getattr(joint, name):
+            raise TreeError(f"joint {joint.name}: a free joint has no {name}")
     if not joint.friction_speed > 0:
         raise TreeError(f"joint {joint.name}: friction_speed {joint.friction_speed:g} must be greater than 0")
     if joint.lower is not None and joint.upper is not None and joint.lower > joint.upper:

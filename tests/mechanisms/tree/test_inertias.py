@@ -14,7 +14,7 @@ from helpers.trees import matrix, random_rotation, rows
 from mechfmu.cli import main
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.model import UserError
-from mechfmu.multibody.rigid_groups import fault, impossible_inertias, nearest_possible, repaired
+from mechfmu.multibody.rigid_groups import fault, impossible_inertias, merged, moving_groups, nearest_possible, repaired
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 
 LINK = '<link name="{name}"><inertial>{origin}<mass value="{mass}"/>{inertia}</inertial></link>'
@@ -93,6 +93,24 @@ def test_links_that_are_fixed_together_are_judged_together(tmp_path: Path) -> No
         Point(tree, {"sensor.inertia_zz": 2.0})
 
 
+def whole(tree: BodyTree) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, mass centre and inertia of the one group of bodies fixed together."""
+    (group,) = moving_groups(tree)
+    return merged(
+        group, *(np.array(part) for part in zip(*((b.mass, b.com, b.inertia) for b in tree.bodies), strict=True))
+    )
+
+
+def test_bodies_fixed_together_are_one() -> None:
+    """A dumb-bell: two points of 2 kg, 1 m apart along x of the first and y of the second."""
+    turn = (0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    bodies = Body("a", 2.0), Body("b", 2.0, (0.0, 0.5, 0.0))
+    weld = Joint("weld", "fixed", "b", "a", (0.5, 0.0, 0.0), turn)
+    m, c, J = whole(BodyTree("t", bodies, (Joint("hinge", "revolute", "a"), weld)))
+    assert (m, *c) == (4.0, 0.5, 0.0, 0.0)
+    assert pytest.approx(np.diag([0.0, 1.0, 1.0]), abs=1e-15) == J
+
+
 def test_a_repair_changes_the_inertia_of_the_whole_and_nothing_else() -> None:
     random = np.random.default_rng(4)
     R = random_rotation(random)
@@ -104,10 +122,14 @@ def test_a_repair_changes_the_inertia_of_the_whole_and_nothing_else() -> None:
         Joint("hinge", "revolute", "arm"),
         Joint("weld", "fixed", "box", "arm", (0.1, 0.0, 0.2), tuple(R.ravel())),
     )
-    tree, notes = repaired(BodyTree("t", bodies, joints))
+    before = BodyTree("t", bodies, joints)
+    tree, notes = repaired(before)
     assert [note.partition(":")[0] for note in notes] == ["body box"]
     assert tree.bodies[0] == bodies[0]
     assert replace(tree.bodies[1], inertia=bodies[1].inertia) == bodies[1]
+    ((m, c, J), (m_new, c_new, J_new)) = (whole(t) for t in (before, tree))
+    assert (m, *c) == (m_new, *c_new)
+    assert pytest.approx(nearest_possible(J), abs=1e-12) == J_new
     tree.check()
 
 

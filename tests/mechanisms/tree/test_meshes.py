@@ -13,15 +13,16 @@ from random import Random
 import matplotlib.image
 import numpy as np
 import pytest
+from lxml import etree
 
 from helpers import needs
 from helpers.look_cases import robot_file
 from mechfmu.mechanisms.tree.model import Tree
-from mechfmu.mechanisms.tree.readers.meshes import shapes
+from mechfmu.mechanisms.tree.readers.meshes import dae, shapes
 from mechfmu.mechanisms.tree.readers.meshes.dae import read_dae
 from mechfmu.mechanisms.tree.readers.meshes.obj import read_obj
 from mechfmu.mechanisms.tree.readers.meshes.piece import MeshError, Piece
-from mechfmu.mechanisms.tree.readers.meshes.shapes import LINK_TRIANGLES, ROBOT_TRIANGLES
+from mechfmu.mechanisms.tree.readers.meshes.shapes import LINK_TRIANGLES, ROBOT_TRIANGLES, Meshes
 from mechfmu.mechanisms.tree.readers.meshes.simplify import shares, simplified
 from mechfmu.mechanisms.tree.readers.meshes.stl import read_stl
 from mechfmu.mechanisms.tree.readers.read import read_tree
@@ -143,6 +144,16 @@ def test_all_formats_give_the_same_body() -> None:
         assert {p.colour for p in found} == {"#0033ff"}
 
 
+def test_a_mirror_does_not_turn_a_body_inside_out(tmp_path: Path) -> None:
+    file = DAE.replace("GROUPS", TRIANGLES)
+    inside, mirrored = volume(read_dae(file.encode())), volume(read_dae(file.replace("2 2 2", "-2 2 2").encode()))
+    assert mirrored == pytest.approx(inside) and inside > 0
+    (tmp_path / "a.stl").write_bytes(binary_stl(CORNERS[FACES]))
+    read = Meshes(tmp_path / "arm.urdf", (), lambda text, line: None)
+    read.shapes("arm", "a.stl", (-1.0, 1.0, 1.0), (np.eye(3), np.zeros(3)), "")
+    assert volume(read.pieces) == pytest.approx(1.0)
+
+
 def test_a_colour_that_is_none_is_left_out() -> None:
     for colour in ("1 0", "nan 0 0 1"):
         data = DAE.replace("GROUPS", TRIANGLES).replace("0 0.2 1 1", colour)
@@ -186,6 +197,24 @@ ENDLESS = DAE.replace("<translate>", '<instance_node url="#n"/><translate>').rep
 def test_bad_meshes_are_named_and_cost_nothing(read: object, data: bytes, message: str) -> None:
     with pytest.raises(MeshError, match=message):
         read(data)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("many", ("groups", "nodes"))
+def test_the_numbers_of_a_dae_file_are_read_once(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often they are used: otherwise a file of 50 MB takes hours."""
+    file = DAE.replace("GROUPS", TRIANGLES * (50 if many == "groups" else 1))
+    if many == "nodes":
+        file = file.replace("<node>", '<instance_node url="#n"/>' * 49 + '<node id="n">', 1)
+    read: list[str] = []
+    plain = dae._numbers
+
+    def counted(element: etree._Element, kind: type = float) -> np.ndarray:
+        read.append(etree.QName(element).localname)
+        return plain(element, kind)
+
+    monkeypatch.setattr(dae, "_numbers", counted)
+    assert len(read_dae(file.encode())) == 50
+    assert (read.count("float_array"), read.count("color")) == (1, 1)
 
 
 def test_damaged_meshes_are_read_or_named() -> None:
@@ -260,7 +289,10 @@ def test_no_file_outside_the_folders_of_the_robot_is_read(tmp_path: Path) -> Non
     names = ("../secret.stl", "link.stl", str(secret), secret.as_uri(), "package://arm_description/../secret.stl")
     for name in names:
         tree, notes = drawn(robot(package, name))
-        assert not tree.shapes and len(notes) == 1 and "is outside the folders of the robot" in notes[0], name
+        assert not tree.shapes and len(notes) == 1, name
+        assert "is outside the folders of the robot; --package-path DIR" in notes[0], name
+    for name in ("//server/a.stl", "file:////server/a.stl", r"\\server\a.stl"):
+        assert "is on another machine" in drawn(robot(package, name))[1][0]
     for name in (f"package://{tmp_path.name}/secret.stl", "http://example.org/a.stl", "", "\0.stl", ".", "package://"):
         tree, notes = drawn(robot(package, name.replace("\0", "%00")))
         assert not tree.shapes and len(notes) == 1, name

@@ -17,6 +17,7 @@ from helpers.robot_files import MJCF_MODEL as CHAIN
 from helpers.tolerances import MUJOCO
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
 from mechfmu.cli import main
+from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.readers.mjcf import read_mjcf
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.model import UserError
@@ -142,6 +143,26 @@ def test_of_a_servo_the_range_of_its_force_stays() -> None:
     assert joints_of(text, "actuator")["roll"].effort == 14.0
 
 
+def test_of_a_motor_its_rotor_and_damping_are_seen_through_the_gear() -> None:
+    motor = '<motor joint="roll" gear="-3" armature="0.1" damping="0.2" ctrlrange="-4 4"/>'
+    if not hasattr(importlib.import_module("mujoco").MjModel, "actuator_armature"):
+        pytest.skip("this version of mujoco has no rotors in motors")
+    roll = joints_of(CHAIN.replace('<motor joint="roll"/>', motor))["roll"]
+    assert (roll.armature, roll.damping, roll.effort) == (pytest.approx(0.9), pytest.approx(1.8), 12.0)
+
+
+def test_the_joint_limits_the_sum_of_its_motors() -> None:
+    assert joints_of(CHAIN.replace('name="lift"', 'name="lift" actuatorfrcrange="-2 2"'))["lift"].effort == 2.0
+
+
+def test_bodies_fixed_to_the_world_are_the_base() -> None:
+    """And what they carry stands where they put it."""
+    text = """<mujoco><worldbody><body pos="0 0 1" euler="0 0 90"><body pos="1 0 0"><body pos="1 0 0"><joint name="j"/>
+        <geom size="1"/></body></body></body></worldbody></mujoco>"""
+    (joint,) = read_mjcf(text).joints
+    assert (joint.parent, joint.position) == ("", pytest.approx((0.0, 2.0, 1.0)))
+
+
 def test_a_linear_coupling_of_joints() -> None:
     coupling = '<equality><joint joint1="roll" joint2="yaw" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
     joint = joints_of(CHAIN.replace("</mujoco>", coupling), "actuator")["roll"]
@@ -184,6 +205,39 @@ def test_a_free_body_starts_where_the_file_puts_it() -> None:
     assert (joint.kind, joint.parent, joint.position) == ("free", "", (1.0, 2.0, 3.0))
     assert np.reshape(joint.rotation, (3, 3)) @ [1, 0, 0] == pytest.approx([0, 1, 0], abs=1e-15)
     assert (tree.bodies[0].name, tree.name) == ("body_1", "robot")
+
+
+def test_constraints_that_are_switched_off_have_no_effect() -> None:
+    """Each by its own flag, or all of them at once."""
+    for flags in ('limit="disable" equality="disable" frictionloss="disable"', 'constraint="disable"'):
+        joints = joints_of(COUPLED.replace("<worldbody>", f"<option><flag {flags}/></option><worldbody>"))
+        assert [joints[name].mimic for name in ("roll", "lift")] == ["", ""]
+        assert (joints["roll"].lower, joints["roll"].friction) == (None, 0.0)
+
+
+TOML = 'body = [{name="b", mass=1, inertia=[1, 1, 1, 0, 0, 0]}]\njoint = [{name="f", kind="free", child="b"}]'
+FLOATS = {
+    "xml": '<mujoco><worldbody><body name="b"><freejoint name="f"/><geom size="0.1"/></body></worldbody></mujoco>',
+    "toml": TOML,
+    "urdf": """<robot name="r"><link name="world"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1"
+        izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="f" type="floating"><parent link="world"/>
+        <child link="b"/></joint></robot>""",
+}
+
+
+@pytest.mark.parametrize("suffix", FLOATS)
+def test_a_body_that_floats_cannot_be_held(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / f"robot.{suffix}"
+    file.write_text(FLOATS[suffix])
+    for command in ("build", "list", "linearize", "convert"):
+        written = [str(tmp_path / "out.toml")] if command == "convert" else []
+        assert main([command, str(file), *written, "--base", "fixed"]) == 2
+        text = f"{file}: base=fixed: body b is not held by the base, joint f lets it float"
+        assert capsys.readouterr().err.startswith(f"mechfmu {command}: {text}; ")
+    with pytest.raises(UserError, match="base=moving: body b is not held"):
+        Tree.from_file(file, base="moving")
+    assert Tree.from_file(file).tree.joints[0].kind == "free"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_contacts_are_not_simulated_which_a_warning_says() -> None:

@@ -142,6 +142,13 @@ def test_free_base_needs_mass_on_the_root_link_or_on_what_is_fixed_to_it() -> No
         read_urdf(dummy.replace('name="to_pelvis" type="fixed"', 'name="to_pelvis" type="revolute"'), "free")
 
 
+def test_origins_may_have_quaternions() -> None:
+    """As in URDF 1.1: 90 degrees about z, its length rounded."""
+    quaternion, angles = 'quat_xyzw="0 0 .70711 .70711"', f'rpy="0 0 {np.pi / 2}"'
+    both = (read_urdf(ROBOT.replace('rpy="0.3 -0.2 0.1"', new)) for new in (quaternion, angles))
+    assert next(both) == next(both)
+
+
 @pytest.mark.parametrize("base", ("floating", "", "moving"))
 def test_other_bases_are_rejected(base: str) -> None:
     with pytest.raises(UserError, match="must be fixed or free"):
@@ -340,6 +347,10 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
     floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace(
         '<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
     )
+    damped = floating.replace('<origin xyz="1 2 3"', '<dynamics damping="2"/><origin xyz="1 2 3"')
+    with pytest.raises(UserError, match=r"joint rail: a floating joint has no damping .*; --ignore free leaves them"):
+        read_urdf(damped)
+    assert read_urdf(damped, ignore=["free"]) == read_urdf(floating)
     tree = read_urdf(floating)
     assert tree.joints[-1].kind == "free"
     assert worst_difference(tree, Pinocchio(floating, tree)) < OTHER_CODE
@@ -530,6 +541,18 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         'xyz="0.1 0.5"',
         '"0.1 0.5"',
         "joint shoulder: origin xyz: needs 3 numbers, has 2",
+    ),
+    "two rotations": (
+        'rpy="0.3 -0.2 0.1"',
+        'rpy="0 0 0" quat_xyzw="0 0 0 1"',
+        "quat_xyzw",
+        "joint shoulder: its origin has rpy and quat_xyzw",
+    ),
+    "long quaternion": (
+        'rpy="0.3 -0.2 0.1"',
+        'quat_xyzw="0 0 1 1"',
+        "quat_xyzw",
+        "joint shoulder: origin quat_xyzw: the quaternion's length is 1.41421, not 1",
     ),
     "commas": (
         'rpy="0.3 -0.2 0.1"',
@@ -1146,6 +1169,8 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "joint wrist: its lower limit 2 is above its upper limit 1",
     ),
     "effort": ("axis = [1, 0, 0]", "effort = -2", "effort = -2", "joint wrist: effort -2 is negative"),
+    "free damping": ('kind = "spherical"', 'kind = "free"\ndamping = 2', "damping = 2", "a free joint has no damping"),
+    "ball at rest": ('kind = "spherical"', 'kind = "spherical"\nrest = 2', "rest = 2", "a spherical joint has no rest"),
     "mimic": (
         "axis = [1, 0, 0]",
         'mimic = "wirst"',

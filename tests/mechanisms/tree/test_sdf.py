@@ -147,6 +147,12 @@ def test_frames_nested_models_and_two_axes() -> None:
     assert (tree.bodies[0].mass, tree.bodies[2].mass, tree.bodies[0].inertia[:3]) == (2.0, 0.0, (1.0, 1.0, 1.0))
 
 
+def test_an_axis_is_expressed_in_another_frame() -> None:
+    frame = '<frame name="turned"><pose degrees="true">0 0 5 0 90 0</pose></frame><link name="hand">'
+    text = MODEL.replace('<link name="hand">', frame).replace("<xyz>1 0 0", '<xyz expressed_in="turned">1 0 0')
+    assert read_sdf(text).joints[2].axis == pytest.approx((0.0, 0.0, -1.0), abs=1e-15)
+
+
 RESOLVED = {  # where libsdformat's own test of these frames says that they stand in the model: point, pitch in degrees
     "P": ((1, 0, 0), 0),
     "F1": ((1, 0, 1), 0),
@@ -188,6 +194,33 @@ def test_a_mimic_joint_follows() -> None:
     joint = next(j for j in read_sdf(text).joints if j.mimic)
     assert (joint.mimic, joint.multiplier) == ("elbow", 2.0)
     assert joint.offset == pytest.approx(0.5 - 2 * 0.1)
+
+
+def test_the_frame_of_a_model_without_links_is_that_of_the_first_nested_one() -> None:
+    """As libsdformat has it; so the joint hangs on a link, and not on the world."""
+    text = """<sdf version="1.9"><model name="m"><model name="in"><link name="a"/></model>
+        <model name="out"><link name="b"/></model>
+        <joint name="j" type="ball"><parent>F</parent><child>out::b</child></joint></model></sdf>"""
+    for frame in ('<frame name="F"/>', '<frame name="F" attached_to="in"/>'):
+        tree = read_sdf(text.replace("<joint", f"{frame}<joint"))
+        assert [(j.kind, j.parent, j.child) for j in tree.joints] == [
+            ("free", "", "in__a"),
+            ("spherical", "in__a", "out__b"),
+        ]
+
+
+def test_a_joint_that_ends_at_the_base_closes_a_loop() -> None:
+    text = as_sdf(ROBOT, False)
+    back = '<joint name="back" type="ball"><parent>tool</parent><child>ground</child></joint></model>'
+    message = "joint back: link ground has two parents, joint hold carries it already"
+    for kind in ("ball", "fixed"):
+        with pytest.raises(UserError, match=message):
+            read_sdf(text.replace("</model>", back.replace("ball", kind)))
+
+
+def test_a_joint_follows_the_second_axis_of_another() -> None:
+    mimic = '<axis><xyz>1 0 0</xyz><mimic joint="wrist" axis="axis2"/>'
+    assert read_sdf(MODEL.replace("<axis><xyz>1 0 0</xyz>", mimic)).joints[2].mimic == "arm__wrist_2"
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -236,6 +269,12 @@ def test_faults_are_one_line(fault: str) -> None:
         ("plugin", "</model>\n  </world>", '<plugin name="drive"/></model></world>', "unsupported: plugin drive"),
         ("include", "</world>", "<include><uri>model://x</uri></include></world>", "unsupported: <include>"),
         ("gravity", '<world name="w">', '<world name="w"><gravity>0 0 -1.6</gravity>', "gravity 0 0 -1.6"),
+        (
+            "fluid",
+            '<link name="trunk">',
+            '<link name="trunk"><velocity_decay><linear>1</linear></velocity_decay>',
+            "decay",
+        ),
         ("gravity", '<link name="trunk">', '<link name="trunk"><gravity>0</gravity>', "gravity 0 of link trunk"),
     ),
 )

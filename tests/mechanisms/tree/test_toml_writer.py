@@ -12,6 +12,8 @@ from helpers import needs
 from helpers.paths import EXAMPLES
 from helpers.robot_files import ROBOT
 from mechfmu.cli import main
+from mechfmu.mechanisms.tree.readers import toml_file
+from mechfmu.mechanisms.tree.readers.common import MAX_BODIES
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.readers.toml_file import read_toml
 from mechfmu.mechanisms.tree.readers.toml_writer import toml_text
@@ -26,11 +28,13 @@ def complete() -> BodyTree:
     tree = read_urdf(ROBOT)
     turn = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     joints = [replace(j, armature=0.1, rest=0.2, stiffness=3.0) if j.rates else j for j in tree.joints]
+    bodies = [replace(body, com=(0.1, 0.2, 0.3)) for body in tree.bodies]
     joints[2] = replace(joints[2], mimic="shoulder", multiplier=-2.0, offset=0.3)
     shapes = (BodyShape("", "sphere", (0.1,)), BodyShape("tool", "box", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), turn))
     points = (FramePoint("tip", "tool", (0.0, 0.1, 0.2), turn), FramePoint("origin", "", (0.0, 0.0, 0.0), IDENTITY))
     contacts = (ContactSphere("heel", "slider", (0.1, 0.0, 0.0), 0.05),)
-    return replace(tree, joints=tuple(joints), shapes=shapes, points=points, contacts=contacts)
+    tree = replace(tree, bodies=tuple(bodies), joints=tuple(joints))
+    return replace(tree, shapes=shapes, points=points, contacts=contacts)
 
 
 def test_every_field_survives() -> None:
@@ -53,6 +57,25 @@ def test_axes_survive_to_the_last_bit() -> None:
         joint = replace(tree.joints[0], axis=tuple((axis / np.linalg.norm(axis)).tolist()))
         changed = replace(tree, joints=(joint, *tree.joints[1:]))
         assert read_toml(toml_text(changed)) == changed
+
+
+def test_large_trees_survive() -> None:
+    """As many bodies as other files may have, and more corners that touch the ground than bodies."""
+    bodies = 20
+    numbers = 'xyz="0.123456789 0.123456789 0.123456789" rpy="0.1 0.2 0.3"'
+    inertial = f"""<inertial><origin {numbers}/><mass value="1.23456789"/><inertia ixx="1" iyy="1.1" izz="1.2" ixy="0"
+        ixz="0" iyz="0"/></inertial>"""
+    links = "".join(f'<link name="l{i}">{inertial}</link>' for i in range(bodies))
+    joints = "".join(
+        f"""<joint name="j{i}" type="revolute"><parent link="l{i - 1}"/><child link="l{i}"/><origin {numbers}/>
+        <axis xyz="1 2 3"/><limit lower="-1.23456789" upper="1.23456789" effort="1.23456789"/></joint>"""
+        for i in range(1, bodies)
+    )
+    tree = read_urdf(f'<robot name="r">{links}{joints}</robot>')
+    assert len(toml_text(tree)) / bodies * MAX_BODIES < toml_file.MAX_BYTES
+    contacts = tuple(ContactSphere(f"c{i}", "l1") for i in range(MAX_BODIES + 1))
+    tree = replace(tree, contacts=contacts)
+    assert read_toml(toml_text(tree)) == tree
 
 
 def test_robots_survive() -> None:

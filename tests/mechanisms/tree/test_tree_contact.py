@@ -285,6 +285,11 @@ def test_contacts_of_a_urdf_file(tmp_path: Path) -> None:
     assert {c.position for c in everything[:8]} == {
         (x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)
     }
+    file.write_text(ROBOT.replace('"hand"', '"trunk_1"'))
+    corner, hand = contacts("trunk", "trunk_1:0.1", "trunk_1:0.2")[0::8]
+    assert (corner.name, corner.body) == ("trunk_1", "trunk")  # the link of this name does not displace it
+    assert hand == ContactSphere("trunk_1_2", "trunk_1", radius=0.2)
+    file.write_text(ROBOT)
     assert contacts("all", base="fixed") == [foot]  # the trunk is the base
     variables = Tree.from_file(file, "free", contacts=["hand"]).table.by_name
     assert "hand_contact.force_x" in variables  # hand.force_x is that of the joint hand

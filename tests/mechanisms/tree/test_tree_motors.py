@@ -54,3 +54,10 @@ def test_a_rotor_adds_to_what_its_motor_moves(kind: str) -> None:
     assert transmitted == pytest.approx(J * point["drive.acceleration"], rel=OTHER_CODE)
     heavier = Point(tree, {f"drive.{names[0]}": 9.0, "drive.armature": 6.0, "gravity": 0.0})
     assert heavier["drive.acceleration"] == pytest.approx(9.0 / (J + 6.0), rel=OTHER_CODE)
+
+
+def test_a_rotor_is_all_that_a_joint_may_move() -> None:
+    bodies = Body("load", 2.0, inertia=(1.0, 1.0, 1.5, 0, 0, 0)), Body("pointer")
+    joints = Joint("drive", "revolute", "load"), Joint("gauge", "revolute", "pointer", "load", armature=3.0)
+    point = Point(Tree(model=BodyTree("two", bodies, joints).to_json()), {"gauge.torque": 6.0})
+    assert point["gauge.acceleration"] == pytest.approx(2.0, rel=OTHER_CODE)

@@ -153,7 +153,7 @@ ROBOT = """<robot name="r"><link name="root"/>
   <sensor name="imu"><parent link="arm"/><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/></sensor>
   <sensor name="arm"><parent link="arm"/><origin xyz="0 0 7"/></sensor>
   <sensor name="broken"><parent link="nowhere"/></sensor>
-  <gazebo reference="hand-2"><sensor name="ft"><pose>0 0 0.5 0 0 0</pose></sensor></gazebo></robot>"""
+  <gazebo reference="hand-2"><sensor name="ft"><pose>0 0 0.5 0 0 -1.5707963267948966</pose></sensor></gazebo></robot>"""
 
 
 def test_links_joints_and_sensors_of_a_file_can_be_asked_for(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_links_joints_and_sensors_of_a_file_can_be_asked_for(tmp_path: Path) -> 
     ]  # fmt: skip
     assert points[0].position == (1, 2, 3)
     assert points[0].rotation == (0, -1, 0, 1, 0, 0, 0, 0, 1)
-    assert points[1].position == (0, 0, 0.5)
+    assert (points[1].position, points[1].rotation) == ((0, 0, 0.5), (0, 1, 0, -1, 0, 0, 0, 0, 1))
     assert points[-1].position == (0, 0, 7)
     assert "hinge_frame.x" in Tree.from_file(file, frames=asked).table.by_name  # hinge.x could be the joint's
     assert Tree.from_file(file).options == Tree(model=Tree.from_file(file).tree.to_json()).options

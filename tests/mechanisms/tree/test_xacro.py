@@ -45,6 +45,22 @@ def test_includes_packages_macros_and_arguments(file: Path) -> None:
     assert read_tree(file, arguments={"mass": "1.5"}).bodies[0].mass == 1.5
 
 
+def test_packages_elsewhere(file: Path, tmp_path: Path) -> None:
+    """Found by the name of their folder or by that of their package.xml, in a folder with packages or in their own."""
+    package = file.parents[1].rename(tmp_path / "elsewhere")
+    (package / "package.xml").write_text("<package><name>my_robot</name></package>")
+    alone = tmp_path / "alone" / "arm.xacro"
+    alone.parent.mkdir()
+    (package / "urdf" / file.name).rename(alone)
+    with pytest.raises(UserError, match=r"there is no package my_robot .*; --package-path DIR"):
+        read_tree(alone)
+    assert read_tree(alone, package_paths=[package]).name == "arm"
+    assert main(["list", str(alone), "--package-path", str(package)]) == 0
+    (tmp_path / "packages").mkdir()
+    package.rename(tmp_path / "packages" / "my_robot")
+    assert read_tree(alone, package_paths=[tmp_path / "packages"]).name == "arm"
+
+
 def test_arguments_on_the_command_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", str(file), "--option", "mass=1.25", "--option", "stops=elastic"]) == 0
     assert "1.25 kg" in capsys.readouterr().out

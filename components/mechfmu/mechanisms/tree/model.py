@@ -80,9 +80,8 @@ class Tree(TreeMechanism):
 
         if base not in (None, "fixed", "moving", "free"):
             raise UserError(f"base {base}: must be fixed, moving or free")
-        held: Any = "fixed" if base == "moving" else base
         asked: Any = (frames, contacts, arguments, meshes, package_paths)
-        tree = read_tree(path, held, inertia, ignore, report, *asked)
+        tree = read_tree(path, base, inertia, ignore, report, *asked)
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
         made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.attachments import ContactSphere, FramePoint
@@ -23,11 +24,8 @@ def with_asked(tree: BodyTree, frames: Sequence[str], contacts: Sequence[str], k
         if point.name not in {p.name for p in points}:
             points.append(point)
     spheres = list(tree.contacts) if keep else []
-    for text in contacts:
-        found = _contacts(tree, text)
-        names = {s.name for s in found}
-        spheres = [s for s in spheres if s.name not in names] + found
-    return replace(tree, points=tuple(points), contacts=tuple(spheres))
+    spheres += [sphere for text in contacts for sphere in _contacts(tree, text)]
+    return replace(tree, points=tuple(points), contacts=_named_once(spheres))
 
 
 def _frame(tree: BodyTree, name: str) -> FramePoint:
@@ -60,6 +58,16 @@ def _contacts(tree: BodyTree, text: str) -> list[ContactSphere]:
         )
     found = [s for s in tree.contacts if s.body == body]
     return found if found and radius is None else [ContactSphere(body, body, radius=radius or 0.0)]
+
+
+def _named_once(spheres: Sequence[ContactSphere]) -> tuple[ContactSphere, ...]:
+    """The last one of each name on each body; one whose name another body's has gets a number."""
+    found: dict[str, ContactSphere] = {}
+    for sphere in {(s.name, s.body): s for s in spheres}.values():
+        numbered = (f"{sphere.name}_{i}" for i in count(2))
+        name = next(n for n in chain((sphere.name,), numbered) if n not in found)
+        found[name] = replace(sphere, name=name)
+    return tuple(found.values())
 
 
 def _radius(text: str, option: str) -> float:

@@ -21,7 +21,8 @@ import numpy as np
 
 from ....model.extras import require
 from ....multibody.tree import BodyTree
-from .common import MAX_BODIES, Fault, Report, Source, arranged, as_user_error, check_count, contents, no_report
+from .arranged import arranged
+from .common import MAX_BODIES, Fault, Report, Source, as_user_error, check_count, contents, no_report
 from .meshes.shapes import Meshes
 from .mjcf_bodies import Elements
 from .mjcf_motors import coupled, with_motors
@@ -43,7 +44,7 @@ def read_mjcf(
 ) -> BodyTree:
     """The tree of an MJCF file (or of a text that begins with "<").
 
-    inertia, report: as in common.judged. ignore: words of mjcf_unsupported.IGNORED, for what is left out.
+    inertia, report: as in arranged.judged. ignore: words of mjcf_unsupported.IGNORED, for what is left out.
     meshes: simplifies those that the compiler has read; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "an MJCF file")

@@ -35,6 +35,7 @@ KINDS = ("free", "spherical", "prismatic", "revolute")  # by MuJoCo's number of 
 SPHERE, CAPSULE, CYLINDER, BOX, MESH = 2, 3, 5, 6, 7  # MuJoCo's numbers of the types of geoms
 VISIBLE_GROUPS = 3  # groups 0, 1, 2 are shown by default
 NOT_DRAWN = 0.0  # alpha
+CONSTRAINTS = ("CONTACT", "EQUALITY", "FRICTIONLOSS", "LIMIT")
 
 
 class Elements:
@@ -224,11 +225,12 @@ def _number(element: Any, number: int, names: Any) -> int:
 
 
 def disabled(m: Any, flag: str) -> bool:
-    """Whether the model switches a part of the physics off."""
+    """Whether the model switches a part of the physics off, by itself or with all constraints."""
     import mujoco
 
-    bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", None)
-    return bit is not None and bool(m.opt.disableflags & int(bit))
+    flags = (flag, "CONSTRAINT") if flag in CONSTRAINTS else (flag,)
+    bits = (getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", None) for name in flags)
+    return any(bit is not None and bool(m.opt.disableflags & int(bit)) for bit in bits)
 
 
 def _about(axis: np.ndarray, angle: float) -> np.ndarray:

@@ -87,7 +87,7 @@ def _note_options(m: Any, lines: Mapping[str, int], unsupported: Unsupported) ->
 
 def contact_count(m: Any) -> int:
     """How many pairs of bodies could touch: those whose bits allow it and that the model does not exclude."""
-    if disabled(m, "CONTACT") or disabled(m, "CONSTRAINT"):
+    if disabled(m, "CONTACT"):
         return 0
     weld = m.body_weldid  # bodies that are fixed to each other are one
     bits = np.zeros((m.nbody, 2), dtype=np.int64)

@@ -23,6 +23,7 @@ FLOATING = {
     "toml": "in a TOML file, a joint of kind free without a parent lets a body float",
     "mujoco": "in an MJCF file, a <freejoint/> lets a body float",
 }
+HELD = {"toml": "make its kind fixed", "mujoco": "remove the <freejoint/>", "urdf": "make its type fixed"}
 
 
 def read_tree(
@@ -40,12 +41,13 @@ def read_tree(
     """Return the tree of a file.
 
     base: whether the root link of a URDF or SDF is "fixed" or "free" to float. None: as the file says, and that of a
-    URDF, which cannot say it, is fixed. TOML and MJCF define it by their joints.
-    inertia: refuse, warn or repair, see common.judged. report: gets messages. ignore: words for what is left out, see
+    URDF, which cannot say it, is fixed; "moving" is fixed to a base that moves. TOML and MJCF define by their joints
+    what floats. A body that floats by a joint of the file cannot be fixed.
+    inertia: refuse, warn or repair, see arranged.judged. report: gets messages. ignore: words for what is left out, see
     unsupported.py. arguments: of a xacro file.
     frames, contacts: those asked for, see asked.py; what a TOML file describes is kept in any case.
     meshes: whether those of the file are read, for the drawing. package_paths: folders with packages, or of
-    packages, where they are looked for.
+    packages, where they and what a xacro file includes are looked for.
     """
     path = Path(path)
     kind = kind_of(path)
@@ -60,8 +62,21 @@ def read_tree(
     found = Meshes(path, package_paths, place) if meshes and kind != "toml" else None
     if package_paths and kind not in ("urdf", "xacro", "sdf"):
         raise UserError(f"{path}: --package-path is for URDF, xacro and SDF files")
-    tree = _as_read(path, kind, base, inertia, ignore, place, arguments, found)
+    tree = _as_read(
+        path, kind, "fixed" if base == "moving" else base, inertia, ignore, place, arguments, found, package_paths
+    )
+    _check_base(tree, base, path, HELD.get(kind, HELD["urdf"]))
     return with_asked(tree, frames, contacts, keep=kind == "toml")
+
+
+def _check_base(tree: BodyTree, base: str | None, path: Path, remedy: str) -> None:
+    """Check that no body floats beside a base that is to be fixed, nor all of them beside one that is to move."""
+    on_base = [joint for joint in tree.joints if not joint.parent]
+    floating = [joint for joint in on_base if joint.kind == "free"]
+    if floating and (base == "fixed" or (base == "moving" and len(floating) == len(on_base))):
+        one = floating[0]
+        text = f"base={base}: body {one.child} is not held by the base, joint {one.name} lets it float"
+        raise UserError(f"{path}: {text}; {remedy}, or omit base")
 
 
 def _as_read(
@@ -73,12 +88,13 @@ def _as_read(
     report: Report,
     arguments: Mapping[str, str] | None,
     meshes: Meshes | None,
+    package_paths: Sequence[str | Path],
 ) -> BodyTree:
     """The tree with all frames and contacts of the file."""
     if kind == "xacro":
         from .xacro_file import read_xacro
 
-        return read_xacro(path, base, inertia, ignore, report, arguments, meshes)
+        return read_xacro(path, base, inertia, ignore, report, arguments, meshes, package_paths)
     if kind == "sdf":
         from .sdf import read_sdf
 

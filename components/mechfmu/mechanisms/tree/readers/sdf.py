@@ -18,7 +18,7 @@ What concerns pictures, collisions and solvers is not read. What else a file may
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,14 +27,13 @@ import numpy as np
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import FramePoint
 from ....multibody.tree import Body, BodyTree, Joint
+from .arranged import arranged, check_connections
 from .common import (
     Fault,
     Placed,
     Report,
     Source,
-    arranged,
     as_user_error,
-    check_connections,
     check_count,
     contents,
     flat,
@@ -60,7 +59,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "include": "included models",
     "gripper": "grippers",
     "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
-    "fluid": "added mass, wind",
+    "fluid": "added mass, wind, velocity_decay",
     "actor": "actors",
 }
 
@@ -93,7 +92,7 @@ def read_sdf(
     """The tree of an SDF file (or of a text that begins with "<").
 
     base: "fixed", the root link is held, "free", it floats, or None, as the file says. inertia, report: as in
-    common.judged. ignore: words of IGNORED. meshes: where those of the file are; None: they are not drawn.
+    arranged.judged. ignore: words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "an SDF file")
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<")
@@ -153,6 +152,17 @@ def _note_gravity(world: Element, unsupported: Unsupported) -> None:
         unsupported.add("gravity", f"gravity {' '.join(f'{g:g}' for g in given)} m/s2, {note}", gravity.sourceline)
 
 
+def _check_single_parents(joints: Sequence[Scoped], ends: Mapping[str, tuple[str, str]]) -> None:
+    """Also of links that will be the base, whose joints are not in the tree."""
+    carriers: dict[str, str] = {}
+    for joint in joints:
+        child = ends[joint.name][1]
+        if child in carriers:
+            text = f"link {printable(child)} has two parents, joint {printable(carriers[child])} carries it already"
+            raise Fault(f"{joint.what}: {text}", joint.line)
+        carriers[child] = joint.name
+
+
 class ModelReader:
     """Collects frames, links and joints of a model and its nested models, and makes a tree of them."""
 
@@ -196,10 +206,13 @@ class ModelReader:
             self.collect(inner, f"{prefix}{name}::", depth + 1)
 
     def _anchor(self, model: Element, prefix: str) -> str:
-        """The link to which the model's own frame is fixed: the canonical one, or the first."""
+        """The link to which the model's own frame is fixed: the canonical one, or its first, or a nested model's."""
         first = next(all_of(model, "link"), None)
         name = model.get("canonical_link") or (first.get("name") if first is not None else "")
-        return f"{prefix}{name}" if name else WORLD
+        if name:
+            return f"{prefix}{name}"
+        inner = next(all_of(model, "model"), None)
+        return f"{prefix}{inner.get('name')}::{MODEL}" if inner is not None else WORLD
 
     def _add(self, it: Scoped) -> None:
         kind = tag(it.element)
@@ -295,6 +308,7 @@ class ModelReader:
 
     def _held(self, ends: dict[str, tuple[str, str]], base: str | None) -> set[str]:
         """The links that are the base: fixed to the world, and the root link if it is to be held."""
+        _check_single_parents(self.joints, ends)
         carried = {child for _, child in ends.values()}
         roots = [it for it in self.links if it.name not in carried]
         at_world = [name for name, (parent, _) in ends.items() if parent == WORLD]

@@ -11,7 +11,7 @@ from ....multibody.tree import Body, BodyShape
 from .common import Fault, flat, numbers, printable, turned_inertia
 from .meshes.piece import hex_colour
 from .meshes.shapes import Meshes
-from .sdf_frames import Frames, is_true, read_pose, value_of
+from .sdf_frames import Frames, composed, is_true, read_pose, value_of
 from .unsupported import Unsupported
 from .xml_tree import Element, all_of, attribute, one, tag
 
@@ -42,6 +42,9 @@ def inertial_body(link: Element, name: str, what: str, unsupported: Unsupported)
         if child is not None and (child.text or "").strip().lower() in texts:
             kind = "gravity" if word == "gravity" else "fluid"
             unsupported.add(kind, f"{word} {child.text.strip()} of {what}", child.sourceline)
+    decay = one(link, "velocity_decay", what)
+    if decay is not None and any(value_of(decay, word, what, 0.0) for word in ("linear", "angular")):
+        unsupported.add("fluid", f"velocity_decay of {what}", decay.sourceline)
     inertial = one(link, "inertial", what)
     if inertial is None:
         return Body(name, 1.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 0.0, 0.0, 0.0))  # as SDF defines it
@@ -116,10 +119,9 @@ def shapes_of(link: Element, name: str, prefix: str, frames: Frames, meshes: Mes
         for element in all_of(link, word):
             try:
                 pose, relative = read_pose(element, what)
-                R, position = pose
                 if relative:
-                    outer, origin = frames.between(name, prefix + relative, what, element.sourceline)
-                    R, position = outer @ R, origin + outer @ position
+                    pose = composed(frames.between(name, prefix + relative, what, element.sourceline), pose)
+                R, position = pose
                 geometry = one(element, "geometry", what, needed=True)
                 colour = _colour(element) if meshes else ""
                 for solid in geometry.iterchildren():

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....model.mechanism import did_you_mean
-from ....multibody.rotations import from_quaternion
-from .common import Fault, Placed, flat, from_rpy, number, numbers, printable, tidy
+from .common import Fault, Placed, flat, from_rpy, from_xyzw, number, numbers, printable, tidy
 from .xml_tree import Element, one
 
 WORLD = "world"
@@ -142,11 +141,7 @@ def read_pose(element: Element, what: str) -> tuple[Placed, str]:
     if kind == "euler_rpy":
         R = from_rpy(flat(np.radians(x[3:])) if is_true(pose.get("degrees")) else x[3:])
     else:
-        e = np.array([x[6], *x[3:6]])
-        length = float(np.linalg.norm(e))
-        if not abs(length - 1) < 1e-3:
-            raise Fault(f"{what}: the quaternion's length is {length:g}, not 1", line)
-        R = tidy(np.asarray(from_quaternion(e / length)))
+        R = from_xyzw(x[3:], what, line)
     if not any(x[:3]) and np.array_equal(R, np.eye(3)):
         return SAME, relative
     return (R, np.array(x[:3])), relative

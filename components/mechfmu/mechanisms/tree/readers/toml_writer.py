@@ -38,10 +38,10 @@ def toml_text(tree: BodyTree, source: str = "") -> str:
 
 def _body(body: Body) -> Iterator[str]:
     yield f'name = "{body.name}"'
+    yield from _vector("com", body.com)
     if body.mass == 0.0 and not any(body.inertia):
         return
     yield f"mass = {float(body.mass)!r}"
-    yield from _vector("com", body.com)
     xx, yy, zz, *products = (float(x) for x in body.inertia)
     if any(products):
         yield f"inertia = {_list(body.inertia)} # xx, yy, zz, xy, xz, yz"

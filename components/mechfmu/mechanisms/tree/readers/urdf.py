@@ -38,14 +38,13 @@ import numpy as np
 
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import Body, BodyTree, Joint
+from .arranged import arranged, check_connections
 from .common import (
     Fault,
     Placed,
     Report,
     Source,
-    arranged,
     as_user_error,
-    check_connections,
     check_count,
     check_name,
     contents,
@@ -72,6 +71,7 @@ from .xml_tree import tag as _tag
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
     "transmission": "inertias of rotors",
+    "free": "damping and friction of floating joints",
 }
 MAX_BYTES = 10_000_000
 KINDS = {
@@ -94,7 +94,7 @@ def read_urdf(
 ) -> BodyTree:
     """The tree of a URDF file (or of a text that begins with "<").
 
-    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in common.judged. ignore: elements
+    base: "fixed", the root link is held, or "free", it floats. inertia, report: as in arranged.judged. ignore: elements
     to leave out, words of IGNORED. meshes: where those of the file are; None: they are not drawn.
     """
     words = ignored_words(ignore, IGNORED, "a URDF file")
@@ -207,9 +207,13 @@ def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, 
         raise Fault(f"{what}: its {'child' if parent else 'parent'} has no name", line)
     R, position = _origin(element, what)
     joint = Joint(name, KINDS[kind], child, parent, flat(position), flat(R))
-    if kind in ("fixed", "floating"):
-        return (joint if kind == "fixed" else _with_dynamics(joint, element, what)), line, None
+    if kind == "fixed":
+        return joint, line, None
     joint = _with_dynamics(joint, element, what)
+    if kind == "floating":
+        if "free" not in ignore and (joint.damping or joint.friction):
+            raise Fault(f"{what}: a floating joint has no damping and no friction; --ignore free leaves them out", line)
+        return replace(joint, damping=0.0, friction=0.0), line, None
     joint = joint if "mimic" in ignore else _with_mimic(joint, element, what)
     axis = _axis(element, what)
     if kind == "planar":

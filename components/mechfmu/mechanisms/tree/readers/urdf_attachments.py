@@ -19,11 +19,10 @@ from itertools import chain, count, islice, product
 import numpy as np
 
 from ....multibody.attachments import ContactSphere, FramePoint
-from .common import MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers, printable
+from .common import MAX_ATTACHED, MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers, printable
 from .urdf_elements import origin_of, size_of
 from .xml_tree import Element, all_of, attribute, one, tag
 
-MAX_SPHERES = 8 * MAX_BODIES  # spheres and corners of boxes; keeps a hostile file from costing minutes
 Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
 
 
@@ -76,8 +75,8 @@ def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:
     """
     found: list[tuple[np.ndarray, float]] = []
     for element in all_of(link, "collision"):
-        if len(used) + len(found) > MAX_SPHERES:
-            text = f"there are more than {MAX_SPHERES} spheres and corners of boxes in the collision shapes up to here"
+        if len(used) + len(found) > MAX_ATTACHED:
+            text = f"there are more than {MAX_ATTACHED} spheres and corners of boxes in the collision shapes up to here"
             raise Fault(f"link {printable(name)}: {text}", element.sourceline)
         try:
             R, position = origin_of(element, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .common import Placed, from_rpy, number, numbers
+from .common import Fault, Placed, from_rpy, from_xyzw, number, numbers
 from .xml_tree import Element, attribute, one, tag
 
 
@@ -12,10 +12,16 @@ def origin_of(element: Element, what: str) -> Placed:
     origin = one(element, "origin", what)
     if origin is None:
         return np.eye(3), np.zeros(3)
-    xyz, rpy = (
-        numbers(origin.get(key, "0 0 0"), 3, f"{what}: origin {key}", origin.sourceline) for key in ("xyz", "rpy")
-    )
-    return from_rpy(rpy), np.array(xyz)
+
+    def given(key: str, default: str) -> tuple[float, ...]:
+        return numbers(origin.get(key, default), len(default.split()), f"{what}: origin {key}", origin.sourceline)
+
+    xyz = np.array(given("xyz", "0 0 0"))
+    if origin.get("quat_xyzw") is None:
+        return from_rpy(given("rpy", "0 0 0")), xyz
+    if origin.get("rpy") is not None:
+        raise Fault(f"{what}: its origin has rpy and quat_xyzw; one is allowed", origin.sourceline)
+    return from_xyzw(given("quat_xyzw", "0 0 0 1"), f"{what}: origin quat_xyzw", origin.sourceline), xyz
 
 
 def size_of(solid: Element) -> tuple[float, ...]:

@@ -2,9 +2,10 @@
 
 The package expands the file and what it includes; the result is read as URDF (or SDF, by its root element). Lines in
 messages about the result are those of the expanded text. Packages in $(find NAME) are those of a ROS installation;
-without one, they are looked for beside and above the file and in ROS_PACKAGE_PATH.
+without one, they are looked for in the folders of --package-path, beside and above the file and in ROS_PACKAGE_PATH.
 
-A xacro file is a program: it evaluates expressions and reads files. Only files that are trusted should be expanded.
+A xacro file is a program: it evaluates expressions and reads files and environment variables. Only files that are
+trusted should be expanded.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ....model.extras import require
 from ....model.mechanism import UserError, did_you_mean
 from ....multibody.tree import BodyTree
 from .common import Fault, Report, as_user_error, contents, no_report, printable
+from .meshes.folders import package_names
 from .meshes.shapes import Meshes
 from .root_element import root_element
 from .sdf import read_sdf
@@ -58,13 +60,18 @@ def read_xacro(
     report: Report = no_report,
     arguments: Mapping[str, str] | None = None,
     meshes: Meshes | None = None,
+    package_paths: Sequence[str | Path] = (),
 ) -> BodyTree:
-    """The tree of a xacro file. arguments: values of its <xacro:arg> elements. The others: as in read_sdf."""
+    """The tree of a xacro file.
+
+    arguments: values of its <xacro:arg> elements. package_paths: folders with packages, or of packages, for
+    $(find NAME). The others: as in read_sdf.
+    """
     require("xacro")
     where, data = contents(path, False, MAX_BYTES)
     with as_user_error(where):
         check_doctype(data)
-        text = _expanded(path, arguments or {})
+        text = _expanded(path, arguments or {}, package_paths)
 
     def expanded(note: str, line: int) -> None:
         report(f"{note} (line {line} of the expanded text)" if line else note, 0)
@@ -80,13 +87,13 @@ def read_xacro(
         raise UserError(f"{where}, expanded{message.removeprefix('description')}") from None
 
 
-def _expanded(path: Path, given: Mapping[str, str]) -> str:
+def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path]) -> str:
     import xacro
 
     arguments = _AskedFor({name: str(value) for name, value in given.items()})
     said = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said), _packages_of(path):
+        with contextlib.redirect_stderr(said), _packages_of(path, package_paths):
             text = str(xacro.process_file(str(path), mappings=arguments, verbosity=0).toprettyxml(indent="  "))
     except RecursionError:
         raise Fault("its macros call themselves without end") from None
@@ -123,19 +130,22 @@ def _one_line(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _packages_of(path: Path) -> Iterator[None]:
+def _packages_of(path: Path, package_paths: Sequence[str | Path]) -> Iterator[None]:
     """Let $(find NAME) work without ROS: xacro asks the module ament_index_python, which stands in for it here."""
     if importlib.util.find_spec("ament_index_python") is not None:
         yield
         return
 
     def folder_of(name: str) -> str:
-        places = list(path.resolve().parents)
+        given = [Path(p).resolve() for p in package_paths]
+        above = path.resolve().parents
         listed = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
-        for place in (*places, *(folder / name for folder in (*places, *listed))):
-            if place.name == name and place.is_dir():
+        inside = (folder / name for folder in (*given, *above, *listed))
+        for place in (*given, *above, *inside):
+            if name in package_names(place) and place.is_dir():
                 return str(place)
-        raise LookupError(f"there is no package {name} beside or above the file, nor in ROS_PACKAGE_PATH")
+        places = "beside or above the file, nor in ROS_PACKAGE_PATH"
+        raise LookupError(f"there is no package {name} {places}; --package-path DIR names the folder of a package")
 
     outer, inner = types.ModuleType("ament_index_python"), types.ModuleType("ament_index_python.packages")
     names: dict[str, Any] = {"ament_index_python": outer, "ament_index_python.packages": inner}

@@ -6,6 +6,7 @@ are: no DOCTYPE, no entities, no network.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from lxml import etree  # type: ignore[import-untyped]
 from ..xml_tree import PARSER_OPTIONS
 from .piece import MAX_TRIANGLES, MeshError, Piece, fans, hex_colour, piece_of
 
-MAX_NODES = 10_000  # instances of nodes and geometries
+MAX_VISITS = 100_000  # of elements: nodes and geometries may be instantiated again and again
 MAX_DEPTH = 60
+MAX_TRANSFORM = 1000  # characters
 Element = Any
 
 
@@ -53,11 +55,20 @@ def _numbers(element: Element, kind: type = float) -> np.ndarray:
 
 
 class _Document:
+    """A file. What may be used several times is read once."""
+
     def __init__(self, root: Element):
         self.root = root
         self.by_id = {e.get("id"): e for e in root.iter() if isinstance(e.tag, str) and e.get("id")}
-        self.count = self.triangles = 0
-        self.geometries: dict[str, list[tuple[np.ndarray, np.ndarray, str]]] = {}
+        self.visits = self.triangles = 0
+        self.geometries: dict[str, list[tuple[Piece, str]]] = {}  # pieces with their materials
+        self.arrays: dict[str, np.ndarray] = {}
+        self.colours: dict[str, str] = {}  # by effect
+
+    def _visit(self, elements: Sequence[Element] | None) -> None:
+        self.visits += 1 if elements is None else 1 + len(elements)
+        if self.visits > MAX_VISITS:
+            raise MeshError(f"has more than {MAX_VISITS:,} elements in its scene, or nodes in nodes without end")
 
     def pieces(self) -> list[Piece]:
         units = _inner(self.root, "asset", "unit")
@@ -71,9 +82,9 @@ class _Document:
         return self.by_id.get((url or "").removeprefix("#"))
 
     def _node(self, node: Element, outer: np.ndarray, depth: int) -> list[Piece]:
-        self.count += 1
-        if self.count > MAX_NODES or depth > MAX_DEPTH:
-            raise MeshError(f"has more than {MAX_NODES:,} nodes, or nodes in nodes without end")
+        self._visit(node)
+        if depth > MAX_DEPTH:
+            raise MeshError("has nodes in nodes without end")
         here, found = outer @ _transform(node), []
         for child in node.iterchildren(tag=etree.Element):
             name = etree.QName(child).localname
@@ -86,20 +97,22 @@ class _Document:
         return found
 
     def _instance(self, instance: Element, place: np.ndarray) -> list[Piece]:
+        self._visit(list(instance.iter()))
         bound = {e.get("symbol"): e.get("target") for e in instance.iter("{*}instance_material")}
         url, found = instance.get("url") or "", []
         if url not in self.geometries:
             self.geometries[url] = self._geometry(self._target(url))
-        for points, triangles, material in self.geometries[url]:
-            self.count, self.triangles = self.count + 1, self.triangles + len(triangles)
-            if self.triangles > MAX_TRIANGLES or self.count > MAX_NODES:
-                raise MeshError(f"has more than {MAX_TRIANGLES:,} triangles or {MAX_NODES:,} nodes")
-            moved = points @ place[:3, :3].T + place[:3, 3]
-            flipped = triangles[:, ::-1] if np.linalg.det(place[:3, :3]) < 0 else triangles
+        self._visit(self.geometries[url])
+        for piece, material in self.geometries[url]:
+            self.triangles += len(piece.triangles)
+            if self.triangles > MAX_TRIANGLES:
+                raise MeshError(f"has more than {MAX_TRIANGLES:,} triangles")
+            moved = piece.vertices @ place[:3, :3].T + place[:3, 3]
+            flipped = piece.triangles[:, ::-1] if np.linalg.det(place[:3, :3]) < 0 else piece.triangles
             found.append(piece_of(moved, flipped, self._colour(bound.get(material, material))))
         return found
 
-    def _geometry(self, geometry: Element) -> list[tuple[np.ndarray, np.ndarray, str]]:
+    def _geometry(self, geometry: Element) -> list[tuple[Piece, str]]:
         found = []
         for mesh in _children(geometry, "mesh"):
             for group in _children(mesh, "triangles", "polylist", "polygons"):
@@ -110,12 +123,18 @@ class _Document:
                     continue
                 points = self._positions(self._target(vertex.get("source")))
                 corners, counts = _polygons(group, max(offsets) + 1, int(vertex.get("offset", "0")))
-                found.append((points, fans(corners, counts), group.get("material", "")))
+                found.append((piece_of(points, fans(corners, counts)), group.get("material", "")))
         return found
 
     def _positions(self, vertices: Element) -> np.ndarray:
+        self._visit(vertices)
         inputs = [e for e in _children(vertices, "input") if e.get("semantic") == "POSITION"]
-        source = self._target(inputs[0].get("source"))
+        url = inputs[0].get("source")
+        if url not in self.arrays:
+            self.arrays[url] = self._array(self._target(url))
+        return self.arrays[url]
+
+    def _array(self, source: Element) -> np.ndarray:
         values = _numbers(_children(source, "float_array")[0])
         accessors = _inner(source, "technique_common", "accessor")
         stride = int(accessors[0].get("stride", "3")) if accessors else 3
@@ -125,12 +144,20 @@ class _Document:
 
     def _colour(self, target: str | None) -> str:
         material = self._target(target)
+        self._visit(material)
         for instance in _children(material, "instance_effect"):
-            effect = self._target(instance.get("url"))
-            for diffuse in effect.iter("{*}diffuse") if effect is not None else ():
-                for colour in _children(diffuse, "color"):
-                    return hex_colour(_numbers(colour)[:3])
+            url = instance.get("url")
+            if url not in self.colours:
+                self.colours[url] = _diffuse(self._target(url))
+            return self.colours[url]
         return ""
+
+
+def _diffuse(effect: Element) -> str:
+    for diffuse in effect.iter("{*}diffuse") if effect is not None else ():
+        for colour in _children(diffuse, "color"):
+            return hex_colour(_numbers(colour)[:3])
+    return ""
 
 
 def _polygons(group: Element, stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,6 +178,8 @@ def _transform(node: Element) -> np.ndarray:
     """The product of the transformations of a node, in their order."""
     product = np.eye(4)
     for element in _children(node, "matrix", "translate", "rotate", "scale"):
+        if len(element.text or "") > MAX_TRANSFORM:
+            raise MeshError("is not a valid DAE file")
         values, kind, T = _numbers(element), etree.QName(element).localname, np.eye(4)
         if kind == "matrix":
             T = values.reshape(4, 4)

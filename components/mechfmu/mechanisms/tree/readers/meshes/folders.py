@@ -17,6 +17,7 @@ from .piece import MAX_BYTES, MeshError
 
 PACKAGE_FILES = ("package.xml", "model.config")  # in the root folder of a package of ROS, of a model of Gazebo
 SCHEMES = ("package://", "model://")
+NOT_FOUND, OUTSIDE = "was not found", "is outside the folders of the robot"  # which --package-path changes
 
 
 class MeshFolders:
@@ -52,22 +53,25 @@ class MeshFolders:
             if any(found.is_relative_to(folder) for folder in (self.folder, self.root, *self.given)):
                 return found
             outside = True
-        raise MeshError("is outside the folders of the robot" if outside else "was not found")
+        raise MeshError(OUTSIDE if outside else NOT_FOUND)
 
     def _candidates(self, name: str) -> Iterator[Path]:
         scheme = next((s for s in SCHEMES if name.startswith(s)), None)
         if scheme:
             package, _, rest = name.removeprefix(scheme).lstrip("/").partition("/")
+            rest = rest.lstrip("/\\")
             yield from (folder / package / rest for folder in self.given)
-            yield from (folder / rest for folder in self.given if package in _names(folder))
+            yield from (folder / rest for folder in self.given if package in package_names(folder))
             around = [self.folder, *self.folder.parents]
             around = around[: around.index(self.root) + 1]
-            yield from (folder / rest for folder in around if package in _names(folder))
+            yield from (folder / rest for folder in around if package in package_names(folder))
             return
         if name.startswith("file://"):
             name = unquote(name.removeprefix("file://"))
         elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", name):
             raise MeshError("is not the name of a file")
+        if re.match(r"[/\\]{2}", name):  # Windows would ask the network for it
+            raise MeshError("is on another machine")
         yield from (folder / name for folder in (self.folder, self.root, *self.given))
 
 
@@ -89,8 +93,8 @@ def _package_root(folder: Path) -> Path:
     return next((f for f in around if any((f / name).is_file() for name in PACKAGE_FILES)), folder)
 
 
-def _names(folder: Path) -> set[str]:
-    """The name of a folder, and that of the package whose root it is."""
+def package_names(folder: Path) -> set[str]:
+    """Return the name of a folder, and that of the package whose root it is."""
     names = {folder.name}
     try:
         with (folder / PACKAGE_FILES[0]).open("rb") as file:

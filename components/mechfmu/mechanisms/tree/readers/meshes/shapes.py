@@ -16,7 +16,7 @@ from .....multibody.surface import surface_text
 from .....multibody.tree import BodyShape
 from ..common import Placed, Report, flat, printable
 from .dae import read_dae
-from .folders import MeshFolders, contents
+from .folders import NOT_FOUND, OUTSIDE, MeshFolders, contents
 from .obj import read_obj
 from .piece import MeshError, Piece
 from .simplify import shares, simplified
@@ -135,7 +135,8 @@ class Meshes:
     def _message(self) -> str:
         texts = [f"{_short(name)} {reason}" for name, reason in list(self.missing.items())[:NAMED]]
         more = f", and {len(self.missing) - NAMED} more" if len(self.missing) > NAMED else ""
-        hint = "; --package-path DIR names the folder of a package" if "was not found" in self.missing.values() else ""
+        helps = {NOT_FOUND, OUTSIDE} & set(self.missing.values())
+        hint = "; --package-path DIR names the folder of a package" if helps else ""
         return f"meshes that are not drawn: {', '.join(texts)}{more}{hint}"
 
 
