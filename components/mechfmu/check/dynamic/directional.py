@@ -25,6 +25,7 @@ DIRECTIONS = 4
 BUDGET = 0.6  # fraction of the rule's time
 SEED = -2.5  # a seed other than 1
 CONSISTENT = 0.02  # relative: results of numerical differentiation with other seeds differ slightly
+ROUNDING = 1e-12  # of a derivative, relative to the largest one for the same known: terms of that size may cancel
 UNCHANGED = 1e-7  # relative change of a value that counts as none
 
 
@@ -349,12 +350,13 @@ def _consistency(
     y = instance.numbers(unknowns)
     seeds = [generator.choice((-1.0, 1.0)) * generator.uniform(0.5, 2.0) * k.scale for k in knowns]
     together = _derivatives(instance, unknowns[::-1], knowns, seeds)[::-1]
+    rounding = [ROUNDING * max(map(abs, column)) for column in columns]
     for j, k in enumerate(knowns):
         calls = {"in the second call": 1.0, f"for the seed {SEED:g}": SEED, "for the seed 0": 0.0}
         results = {text: (seed, _derivatives(instance, unknowns, [k], [seed])) for text, seed in calls.items()}
         for i, v in enumerate(unknowns):
             first = columns[j][i]
-            limit = CONSISTENT * abs(first) + _natural_error(v, y[i], k)
+            limit = CONSISTENT * abs(first) + _natural_error(v, y[i], k) + rounding[j]
             for text, (seed, given) in results.items():
                 if not abs(given[i] - seed * first) <= max(abs(seed), 0.1) * limit:
                     problem = f'its derivative with respect to "{k.name}" is {given[i]:.6g} {text} ({place})'
@@ -362,7 +364,10 @@ def _consistency(
                     break
     for i, v in enumerate(unknowns):
         terms = [seed * columns[j][i] for j, seed in enumerate(seeds)]
-        errors = [abs(seed) * _natural_error(v, y[i], k) for seed, k in zip(seeds, knowns, strict=True)]
+        errors = [
+            abs(seed) * (_natural_error(v, y[i], k) + error)
+            for seed, k, error in zip(seeds, knowns, rounding, strict=True)
+        ]
         if not abs(together[i] - sum(terms)) <= CONSISTENT * sum(map(abs, terms)) + sum(errors):
             problem = f"its derivative for {len(knowns)} knowns at once is {together[i]:.6g} ({place})"
             yield _wrong(v, problem, f"{sum(terms):.6g}, the sum of those for each known")
