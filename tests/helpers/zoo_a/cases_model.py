@@ -131,6 +131,7 @@ D11: list[Case] = [
         "both interface types agree",
         SAME,
         "warning",
+        also=("D3",),
     ),
     case(
         "d11_small_steps_lost",

@@ -41,6 +41,7 @@ D4: list[Case] = [
         "fmi2GetInteger fills the array in the order of the references.",
         SEVERAL,
         'FMI 2.1.7: "Argument value is a vector with the actual values of these variables."',
+        also=("D13",),
     ),
     case(
         "D4",
@@ -81,7 +82,7 @@ D4: list[Case] = [
         'FMI 2.1.2: "only two values: fmi2False, fmi2True"',
         ("D8",),
     ),
-    case("D4", "d4_single_precision", "Reals are stored with single precision.", VALUES, SETTING),
+    case("D4", "d4_single_precision", "Reals are stored with single precision.", VALUES, SETTING, also=("D10",)),
     case("D4", "d4_short_integer", "Integers are stored with 16 bits.", VALUES, SETTING),
     case("D4", "d4_integers_lost", "Integer parameters that were set before initialization are lost.", KEPT, SETTING),
     case("D4", "d4_strings_lost", "String parameters that were set before initialization are lost.", KEPT, SETTING),
@@ -190,6 +191,7 @@ D6: list[Case] = [
         "fmi2SetFMUstate frees the state.",
         REPLAY,
         'FMI 2.1.8: "The FMUstate copy still exists."',
+        also=("D5",),
     ),
     case(
         "D6",
@@ -227,6 +229,7 @@ D6: list[Case] = [
         "The size of the byte vector is 16 bytes too small: the FMU writes behind it.",
         REPLAY,
         'FMI 2.1.8: "copies this data in to the byte vector serializedState of length size"',
+        also=("D3",),
     ),
     case("D6", "d6_bytes_without_strings", "The bytes of a state do not contain a String.", REPLAY, COPY),
     case("D6", "d6_bytes_without_counter", "The bytes of a state do not contain a counter.", REPLAY, COPY),
