@@ -40,7 +40,9 @@ D9: list[Case] = [
     ),
     depends("dead_zone", "An output depends on an input that is not listed, but only above 12 degC."),
     depends("saturated", "An output depends on an input that is not listed, but only above 4 W."),
-    depends("cubic", "An output depends on an input that is not listed, with zero slope at its start value."),
+    depends(
+        "cubic", "An output depends on an input that is not listed, with zero slope at its start value.", ("D10", "D15")
+    ),
     depends("discrete_input", "A continuous output depends on a discrete input that is not listed."),
     depends("integer_input", "An output depends on an Integer input that is not listed."),
     depends("sensor_by_window", "An output depends on a Boolean input that is not listed."),
@@ -234,7 +236,9 @@ D14: list[Case] = [
         EVENTS,
         'FMI 3.2.2: "at the current time instant and for the current states"',
     ),
-    event("changes_between_events", "A discrete Integer changes in Continuous-Time Mode.", EVENTS, FROZEN, ("D11",)),
+    event(
+        "changes_between_events", "A discrete Integer changes in Continuous-Time Mode.", EVENTS, FROZEN, ("D4", "D11")
+    ),
     event(
         "schedule_between_events",
         "A discrete Real changes with time in Continuous-Time Mode.",

@@ -44,7 +44,7 @@ D13: list[Case] = [
         "warning",
         also=("D14", "D11", "D10", "D9", "D15"),
     ),
-    life("out_of_range", "An output leaves its range after 77 % of the experiment.", "warning"),
+    life("out_of_range", "An output leaves its range after 77 % of the experiment.", "warning", also=("D14",)),
     life("discards_late", "fmi2DoStep discards a step late.", "warning", also=("D11", "D5")),
     life("memory_per_step", "Each step loses 256 kB of memory.", quote=FREES, also=("D16",)),
     life("history_grows", "The FMU keeps 64 kB of results per step until it is freed.", "warning"),
