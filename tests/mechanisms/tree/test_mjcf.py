@@ -155,6 +155,11 @@ def test_the_joint_limits_the_sum_of_its_motors() -> None:
     assert joints_of(CHAIN.replace('name="lift"', 'name="lift" actuatorfrcrange="-2 2"'))["lift"].effort == 2.0
 
 
+def test_a_ctrl_that_is_not_clamped_does_not_limit_the_effort() -> None:
+    joints = joints_of(CHAIN.replace("<worldbody>", '<option><flag clampctrl="disable"/></option><worldbody>'))
+    assert (joints["yaw"].effort, joints["lift"].effort) == (15.0, None), "the range of the force stays"
+
+
 def test_bodies_fixed_to_the_world_are_the_base() -> None:
     """And what they carry stands where they put it."""
     text = """<mujoco><worldbody><body pos="0 0 1" euler="0 0 90"><body pos="1 0 0"><body pos="1 0 0"><joint name="j"/>
