@@ -341,6 +341,10 @@ def test_the_root_element_chooses_the_reader(tmp_path: Path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text(f"<?xml version='1.0'?>\n<!-- <robot> -->\n{CHAIN}")
     assert read_tree(file, ignore=["contact"]).name == "chain"
+    include = tmp_path / "include.xml"
+    include.write_text("<mujocoinclude><body/></mujocoinclude>")
+    with pytest.raises(UserError, match=r"include.xml:1: <mujocoinclude> is an include file of an MJCF model"):
+        read_tree(include)
     with pytest.raises(UserError, match=r"base=free is for URDF and SDF files; in an MJCF file, a <freejoint/>"):
         read_tree(file, "free")
     with pytest.raises(UserError, match=r"--ignore sensors: unknown for an MJCF file; did you mean sensor\?"):
