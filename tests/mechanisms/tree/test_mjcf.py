@@ -202,6 +202,11 @@ def test_a_motor_of_a_joint_that_follows_is_refused() -> None:
         joints_of(COUPLED)
 
 
+def test_couplings_are_left_out_on_request() -> None:
+    joints = joints_of(COUPLED, "mimic")
+    assert [joints[name].mimic for name in ("roll", "lift")] == ["", ""]
+
+
 def test_a_free_body_starts_where_the_file_puts_it() -> None:
     text = """<mujoco><worldbody><body pos="1 2 3" euler="0 0 90"><freejoint name="root"/>
         <geom size="0.1"/></body></worldbody></mujoco>"""

@@ -117,6 +117,8 @@ def coupled(elements: Elements, joints: dict[int, Joint], unsupported: Unsupport
             unsupported.add("equality", f"{what} does not couple two joints", line)
         elif other < 0 or np.any(c[2:5]) or c[1] == 0.0:
             unsupported.add("equality", f"{what} couples joints by other than a linear polynomial", line)
+        elif "mimic" in unsupported.ignore:
+            continue
         elif found[one].mimic:
             unsupported.add("equality", f"{what} is a second one of joint {printable(found[one].name)}", line)
         else:
