@@ -275,6 +275,12 @@ def test_faults_are_one_line(fault: str) -> None:
             '<link name="trunk"><velocity_decay><linear>1</linear></velocity_decay>',
             "decay",
         ),
+        (
+            "kinematic",
+            '<link name="trunk">',
+            '<link name="trunk"><kinematic>true</kinematic>',
+            "kinematic true of link trunk",
+        ),
         ("gravity", '<link name="trunk">', '<link name="trunk"><gravity>0</gravity>', "gravity 0 of link trunk"),
     ),
 )

@@ -59,6 +59,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "include": "included models",
     "gripper": "grippers",
     "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
+    "kinematic": "that links do not react to forces: they move like others",
     "fluid": "added mass, wind, velocity_decay",
     "actor": "actors",
 }
