@@ -276,6 +276,13 @@ def test_faults_are_one_line(fault: str) -> None:
             "decay",
         ),
         (
+            "fluid",
+            '<model name="arm">',
+            '<model name="arm"><enable_wind>true</enable_wind>',
+            "enable_wind true of model arm",
+        ),
+        ("static", '<model name="arm">', '<model name="arm"><static>1</static>', "static 1 of model arm"),
+        (
             "kinematic",
             '<link name="trunk">',
             '<link name="trunk"><kinematic>true</kinematic>',

@@ -59,6 +59,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "include": "included models",
     "gripper": "grippers",
     "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
+    "static": "that nested models stand still: they move like others",
     "kinematic": "that links do not react to forces: they move like others",
     "fluid": "added mass, wind, velocity_decay",
     "actor": "actors",
@@ -196,6 +197,10 @@ class ModelReader:
                 if not name or "::" in name or len(name) > 200 or name in (WORLD, MODEL):
                     raise Fault(f"{kind} {printable(name)}: needs a name of its own without ::", element.sourceline)
                 self._add(Scoped(element, prefix + name, prefix))
+        for flag, kind in (("static", "static"), ("enable_wind", "fluid")):
+            element = one(model, flag, what)
+            if element is not None and is_true(element.text):
+                self.unsupported.add(kind, f"{flag} {element.text.strip()} of {what}", element.sourceline)
         for word in ("plugin", "include", "gripper"):
             for element in all_of(model, word):
                 text = f"{word} {printable(element.get('name', '') or element.get('filename', ''))}".rstrip()
