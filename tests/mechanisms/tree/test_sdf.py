@@ -301,6 +301,38 @@ def test_what_a_tree_does_not_do_is_named_or_left_out(word: str, old: str, new: 
     assert len(read_sdf(text, ignore=[word]).joints) == 4
 
 
+def unknown_in(text: str) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    read_sdf(text, report=lambda message, line: found.append((line, message)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    (
+        ("<dynamics><damping>", "<dynamcs/><dynamics><damping>", "joint wrist: <dynamcs> in <axis2> is unknown and"),
+        ("<upper>", "<uper>1</uper><upper>", "joint wrist: <uper> in <limit> is unknown and ignored; did you mean upp"),
+        ("<limit>", '<limit lower="1">', "joint wrist: attribute lower of <limit> is unknown and ignored"),
+        ("relative_to", "relativ_to", "model arm: attribute relativ_to of <pose> is unknown and ignored; did you mean"),
+    ),
+)
+def test_a_typing_error_is_reported_with_its_line(old: str, new: str, message: str) -> None:
+    ((line, text),) = unknown_in(MODEL.replace(old, new, 1))
+    assert text.startswith(message)
+    assert line == MODEL[: MODEL.index(old)].count("\n") + 1
+
+
+def test_a_typing_error_is_reported_once() -> None:
+    ((_, text),) = unknown_in(MODEL.replace("<mass>", "<mas>0</mas><mass>"))
+    assert "<mas> in <inertial>" in text and "(2 more of this kind)" in text
+
+
+def test_what_sdf_knows_and_what_has_a_namespace_is_not_reported() -> None:
+    known = "<self_collide>1</self_collide><light/><visual name='v'/><x:y/>"
+    text = MODEL.replace("<sdf ", '<sdf xmlns:x="x" ').replace('<link name="trunk">', f'<link name="trunk">{known}')
+    assert unknown_in(text) == []
+
+
 def test_base_free_and_a_joint_at_the_world_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"joint foot holds the model at the world, so --base free is impossible"):
         read_tree(SDF, "free")

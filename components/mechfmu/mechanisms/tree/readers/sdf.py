@@ -13,7 +13,8 @@ A model floats unless a joint holds it at the world: base=None. Its root link th
 which counts from where the file puts the link. Links that fixed joints hold at the world are the base, whatever their
 inertia, and so is the root link with base="fixed".
 
-What concerns pictures, collisions and solvers is not read. What else a file may ask for is in IGNORED.
+What concerns pictures, collisions and solvers is not read. What else a file may ask for is in IGNORED. Elements that
+SDF does not have are reported (sdf_unknown.py).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from .common import (
 from .meshes.shapes import Meshes
 from .sdf_elements import AXES, KINDS, axis_of, inertial_body, shapes_of
 from .sdf_frames import MODEL, SAME, WORLD, Frames, PlacedFrame, is_true, read_pose
+from .sdf_unknown import report_unknown
 from .unsupported import Unsupported, ignored_words
 from .xml_tree import Element, all_of, attribute, one, parsed, tag
 
@@ -108,6 +110,7 @@ def read_sdf(
         reader.frames.check()
         tree = reader.tree(str(model.get("name") or "robot"), base, inertia, report, meshes)
         unsupported.check()
+        report_unknown(model, report)
         return tree
 
 
