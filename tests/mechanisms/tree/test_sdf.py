@@ -15,9 +15,12 @@ from helpers.robot_files import INERTIAL, ROBOT
 from helpers.robot_files import SDF_MODEL as MODEL
 from helpers.tolerances import SAME_ROBOT
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
+from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.readers.common import from_rpy
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.readers.sdf import ModelReader, read_sdf
+from mechfmu.mechanisms.tree.readers.toml_file import read_toml
+from mechfmu.mechanisms.tree.readers.toml_writer import toml_text
 from mechfmu.mechanisms.tree.readers.unsupported import Unsupported
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -268,7 +271,7 @@ def test_faults_are_one_line(fault: str) -> None:
         ("sensor", "</link>", '<sensor name="imu" type="imu"/></link>', "unsupported: sensor imu. To leave this out"),
         ("plugin", "</model>\n  </world>", '<plugin name="drive"/></model></world>', "unsupported: plugin drive"),
         ("include", "</world>", "<include><uri>model://x</uri></include></world>", "unsupported: <include>"),
-        ("gravity", '<world name="w">', '<world name="w"><gravity>0 0 -1.6</gravity>', "gravity 0 0 -1.6"),
+        ("gravity", '<world name="w">', '<world name="w"><gravity>0 1 -1.6</gravity>', "gravity 0 1 -1.6"),
         (
             "fluid",
             '<link name="trunk">',
@@ -299,6 +302,23 @@ def test_what_a_tree_does_not_do_is_named_or_left_out(word: str, old: str, new: 
     assert f":{line}: " in str(caught.value)
     assert message in str(caught.value) and f"--ignore {word}" in str(caught.value)
     assert len(read_sdf(text, ignore=[word]).joints) == 4
+
+
+@pytest.mark.parametrize("element, gravity", (("<gravity>0 0 -1.6</gravity>", 1.6), ("", 9.8)))
+def test_gravity_starts_with_that_of_the_world(element: str, gravity: float) -> None:
+    """Which the specification says to be 9.8 m/s2 where the file has none."""
+    tree = read_sdf(MODEL.replace('<world name="w">', f'<world name="w">{element}'), "fixed")
+    assert tree.gravity == gravity
+    starts = [
+        next(row.start for row in made.rows() if row.name == "gravity")
+        for made in (mechanism_of(tree), ComputedTorque(model=tree.to_json(), law="gravity"))
+    ]
+    assert starts == [gravity, gravity]
+    assert read_toml(toml_text(tree)) == tree
+
+
+def test_gravity_of_a_model_without_a_world_is_the_usual_one() -> None:
+    assert read_tree(SDF).gravity == 9.81
 
 
 def unknown_in(text: str) -> list[tuple[int, str]]:

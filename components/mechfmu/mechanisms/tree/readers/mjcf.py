@@ -92,7 +92,7 @@ def _compiled(data: bytes, file: Path | None) -> tuple[Any, Any]:
 
 
 def _check_root_and_size(data: bytes) -> None:
-    """Refuse an include file, and what the compiler would multiply to a size that no robot has; what is not XML is left to the compiler."""
+    """Refuse an include file and sizes that no robot has; what is not XML is left to the compiler."""
     try:
         root = parsed(data, None)
     except Fault:

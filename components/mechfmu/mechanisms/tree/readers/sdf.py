@@ -27,7 +27,7 @@ import numpy as np
 
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import FramePoint
-from ....multibody.tree import Body, BodyTree, Joint
+from ....multibody.tree import GRAVITY, Body, BodyTree, Joint
 from .arranged import arranged, check_connections
 from .common import (
     Fault,
@@ -52,7 +52,7 @@ from .xml_tree import Element, all_of, attribute, one, parsed, tag
 
 MAX_BYTES = 10_000_000
 MAX_NESTED = 20  # models within models
-GRAVITY = 9.81  # the start value of the FMU's parameter
+WORLD_GRAVITY = 9.8  # m/s2 along -z, as SDF defines it for a <world> without <gravity>
 FIRST_VERSION = (1, 7)  # earlier ones have other rules for frames
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
@@ -60,7 +60,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "plugin": "plugins",
     "include": "included models",
     "gripper": "grippers",
-    "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
+    "gravity": "gravity of the world that is not along -z: it is 9.81 m/s2 there; links without gravity",
     "static": "that nested models stand still: they move like others",
     "kinematic": "that links do not react to forces: they move like others",
     "fluid": "added mass, wind, velocity_decay",
@@ -109,9 +109,10 @@ def read_sdf(
         reader.collect(model, "", 0)
         reader.frames.check()
         tree = reader.tree(str(model.get("name") or "robot"), base, inertia, report, meshes)
+        gravity = _gravity(model.getparent(), unsupported)
         unsupported.check()
         report_unknown(model, report)
-        return tree
+        return replace(tree, gravity=gravity)
 
 
 def _only_model(root: Element, unsupported: Unsupported) -> Element:
@@ -134,7 +135,6 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
         for element in all_of(place, "joint"):
             name = printable(element.get("name", ""))
             raise Fault(f"joint {name}: a joint of the world, outside of models, is not supported", element.sourceline)
-        _note_gravity(place, unsupported)
     if not models:
         unsupported.check()
     if not moving:
@@ -147,14 +147,17 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
     return moving[0]
 
 
-def _note_gravity(world: Element, unsupported: Unsupported) -> None:
+def _gravity(world: Element, unsupported: Unsupported) -> float:
+    """The start value of the FMU's parameter: a model without a world has the usual one."""
     gravity = one(world, "gravity", "world")
     if gravity is None:
-        return
-    given = numbers(gravity.text or "", 3, "world: gravity", gravity.sourceline)
-    if not np.allclose(given, (0.0, 0.0, -GRAVITY), rtol=0, atol=1e-12):
-        note = f"which the FMU has along -z only, as its parameter gravity with the start value {GRAVITY}"
-        unsupported.add("gravity", f"gravity {' '.join(f'{g:g}' for g in given)} m/s2, {note}", gravity.sourceline)
+        return WORLD_GRAVITY if tag(world) == "world" else GRAVITY
+    x, y, z = numbers(gravity.text or "", 3, "world: gravity", gravity.sourceline)
+    if max(abs(x), abs(y), z) > 1e-12:
+        note = f"which an FMU has along -z only; without it, gravity is {GRAVITY} m/s2 along -z"
+        unsupported.add("gravity", f"gravity {x:g} {y:g} {z:g} m/s2, {note}", gravity.sourceline)
+        return GRAVITY
+    return max(-z, 0.0)
 
 
 def _check_single_parents(joints: Sequence[Scoped], ends: Mapping[str, tuple[str, str]]) -> None:
