@@ -33,6 +33,7 @@ from helpers.tolerances import (
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, rate_along, start_of
 from helpers.trees import random_state, random_tree
 from mechfmu.analysis.linear import linearize
+from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.start_in_ground import start_in_ground
 from mechfmu.model import UserError
@@ -210,6 +211,7 @@ def test_a_start_deep_inside_the_ground_is_named_with_what_lifts_it() -> None:
     slide = replace(BOX, joints=(Joint("slide", "prismatic", "box", axis=(1.0, 0.0, 0.0)),))
     found = start_in_ground(mechanism_of(slide), {"ground.height": "2 m"})
     assert found == 'contact corner0 starts 2 m inside the ground, and 7 more: set --start "ground.height=-0.04"'
+    assert start_in_ground(ComputedTorque(model=slide.to_json()), {}) == "", "a controller has no ground"
 
 
 def test_the_linearised_ground_is_a_spring() -> None:

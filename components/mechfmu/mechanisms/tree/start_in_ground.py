@@ -10,7 +10,7 @@ import numpy as np
 from ...model.mechanism import Mechanism
 from ...multibody.attachments import IDENTITY
 from ...multibody.tree import GRAVITY
-from .base import TreeMechanism
+from .model import Tree
 
 WEIGHTS = (
     10.0  # elastic force of the ground on one contact, by the weight of all bodies, above which there is a warning
@@ -19,7 +19,7 @@ WEIGHTS = (
 
 def start_in_ground(mechanism: Mechanism, start: Mapping[str, float | str]) -> str:
     """Return a line about the deepest contact, and how to lift it, if it is too deep at these start values; or ""."""
-    if not isinstance(mechanism, TreeMechanism) or not mechanism.tree.contacts:
+    if not isinstance(mechanism, Tree) or not mechanism.tree.contacts:
         return ""
     tree, table = mechanism.tree, mechanism.table
     t, x, d, u, p = mechanism.start(start)
