@@ -123,6 +123,14 @@ def test_a_toml_file(tmp_path: Path) -> None:
     assert float(start["pivot.angle_start"]) == 0.25
 
 
+def test_build_warns_of_contacts_that_start_inside_the_ground(
+    urdf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mechfmu.fmu.build.build", lambda *_, **__: [])
+    assert main(["build", str(urdf), "--contact", "leg:0.1", "--start", "ground.height=3"]) == 0
+    assert "warning: contact leg starts " in capsys.readouterr().out
+
+
 def test_list_shows_the_tree(urdf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mechfmu.cli.terminal.OUT.fixed_width", 200)
     assert main(["list", str(urdf)]) == 0

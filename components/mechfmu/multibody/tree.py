@@ -56,6 +56,7 @@ COLOUR = re.compile(r"#[0-9a-f]{6}")
 NAME_RULE = "a name is made of letters, digits, underscores, spaces and [], and begins with a letter or underscore"
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1, "mesh": 3}  # kinds of shapes, and the numbers that size them
 MAX_COUPLING = 100_000  # of coupling_cost; hands and grippers have some hundred
+GRAVITY = 9.81  # m/s2
 ADDED_LATER = {"mimic": "", "multiplier": 1.0, "offset": 0.0, "armature": 0.0}  # not in the JSON unless they are used
 
 
@@ -131,6 +132,7 @@ class BodyTree:
     shapes: tuple[BodyShape, ...] = ()
     points: tuple[FramePoint, ...] = ()
     contacts: tuple[ContactSphere, ...] = ()
+    gravity: float = GRAVITY  # m/s2, the start value of the parameter
 
     def __repr__(self) -> str:
         free = sum(j.rates for j in self.joints if not j.mimic)
@@ -142,6 +144,8 @@ class BodyTree:
         for key in ("shapes", "points", "contacts"):
             if not fields[key]:
                 del fields[key]
+        if self.gravity == GRAVITY:
+            del fields["gravity"]
         for joint in fields["joints"]:
             for key, default in ADDED_LATER.items():
                 if joint[key] == default:
@@ -160,7 +164,8 @@ class BodyTree:
             return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
         kinds = {"bodies": Body, "joints": Joint, "shapes": BodyShape, "points": FramePoint, "contacts": ContactSphere}
-        return BodyTree(data["name"], *(tuple(made(cls, x) for x in data[key]) for key, cls in kinds.items()))
+        parts: dict[str, Any] = {key: tuple(made(cls, x) for x in data[key]) for key, cls in kinds.items()}
+        return BodyTree(data["name"], **parts, gravity=float(data.get("gravity", GRAVITY)))
 
     def check(self, inertia: str = "refuse") -> None:
         """TreeError unless the bodies and joints form a tree and are physically possible.
@@ -169,6 +174,8 @@ class BodyTree:
         """
         if not self.bodies:
             raise TreeError("there is no body")
+        if not 0.0 <= self.gravity < np.inf:
+            raise TreeError(f"gravity {self.gravity:g} m/s2: must be finite and not negative")
         for what, names in (("body", [b.name for b in self.bodies]), ("joint", [j.name for j in self.joints])):
             name, count = Counter(names).most_common(1)[0] if names else ("", 0)
             if count > 1:

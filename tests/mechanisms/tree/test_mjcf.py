@@ -155,6 +155,11 @@ def test_the_joint_limits_the_sum_of_its_motors() -> None:
     assert joints_of(CHAIN.replace('name="lift"', 'name="lift" actuatorfrcrange="-2 2"'))["lift"].effort == 2.0
 
 
+def test_a_ctrl_that_is_not_clamped_does_not_limit_the_effort() -> None:
+    joints = joints_of(CHAIN.replace("<worldbody>", '<option><flag clampctrl="disable"/></option><worldbody>'))
+    assert (joints["yaw"].effort, joints["lift"].effort) == (15.0, None), "the range of the force stays"
+
+
 def test_bodies_fixed_to_the_world_are_the_base() -> None:
     """And what they carry stands where they put it."""
     text = """<mujoco><worldbody><body pos="0 0 1" euler="0 0 90"><body pos="1 0 0"><body pos="1 0 0"><joint name="j"/>
@@ -195,6 +200,11 @@ def test_accelerations_of_coupled_joints(tmp_path: Path) -> None:
 def test_a_motor_of_a_joint_that_follows_is_refused() -> None:
     with pytest.raises(UserError, match=r"the motor of joint roll, which follows joint yaw.*--ignore actuator"):
         joints_of(COUPLED)
+
+
+def test_couplings_are_left_out_on_request() -> None:
+    joints = joints_of(COUPLED, "mimic")
+    assert [joints[name].mimic for name in ("roll", "lift")] == ["", ""]
 
 
 def test_a_free_body_starts_where_the_file_puts_it() -> None:
@@ -336,6 +346,10 @@ def test_the_root_element_chooses_the_reader(tmp_path: Path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text(f"<?xml version='1.0'?>\n<!-- <robot> -->\n{CHAIN}")
     assert read_tree(file, ignore=["contact"]).name == "chain"
+    include = tmp_path / "include.xml"
+    include.write_text("<mujocoinclude><body/></mujocoinclude>")
+    with pytest.raises(UserError, match=r"include.xml:1: <mujocoinclude> is an include file of an MJCF model"):
+        read_tree(include)
     with pytest.raises(UserError, match=r"base=free is for URDF and SDF files; in an MJCF file, a <freejoint/>"):
         read_tree(file, "free")
     with pytest.raises(UserError, match=r"--ignore sensors: unknown for an MJCF file; did you mean sensor\?"):

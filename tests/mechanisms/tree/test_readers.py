@@ -988,11 +988,17 @@ TOML_FAULTS = {  # old text, new text, where the message points, the message
         "is not valid TOML: Unclosed array",
     ),
     "key twice": ("mass = 4.0", "mass = 4.0\nmass = 5.0", "mass = 5.0", "is not valid TOML: Cannot overwrite a value"),
+    "gravity": (
+        'name = "',
+        'gravity = -1.6\nname = "',
+        "gravity",
+        "gravity -1.6 m/s2: must be finite and not negative",
+    ),
     "top key": (
         'name = "spherical_arm"',
         'nane = "spherical_arm"',
         "nane",
-        "the file: unknown key nane; did you mean name? (known: name, body, joint, shape, frame, contact)",
+        "the file: unknown key nane; did you mean name? (known: name, gravity, body, joint, shape, frame, contact)",
     ),
     "table": (
         '[[joint]]\nname = "wrist"',

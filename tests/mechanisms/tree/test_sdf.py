@@ -15,9 +15,12 @@ from helpers.robot_files import INERTIAL, ROBOT
 from helpers.robot_files import SDF_MODEL as MODEL
 from helpers.tolerances import SAME_ROBOT
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, start_of
+from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.readers.common import from_rpy
 from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.readers.sdf import ModelReader, read_sdf
+from mechfmu.mechanisms.tree.readers.toml_file import read_toml
+from mechfmu.mechanisms.tree.readers.toml_writer import toml_text
 from mechfmu.mechanisms.tree.readers.unsupported import Unsupported
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
@@ -268,12 +271,25 @@ def test_faults_are_one_line(fault: str) -> None:
         ("sensor", "</link>", '<sensor name="imu" type="imu"/></link>', "unsupported: sensor imu. To leave this out"),
         ("plugin", "</model>\n  </world>", '<plugin name="drive"/></model></world>', "unsupported: plugin drive"),
         ("include", "</world>", "<include><uri>model://x</uri></include></world>", "unsupported: <include>"),
-        ("gravity", '<world name="w">', '<world name="w"><gravity>0 0 -1.6</gravity>', "gravity 0 0 -1.6"),
+        ("gravity", '<world name="w">', '<world name="w"><gravity>0 1 -1.6</gravity>', "gravity 0 1 -1.6"),
         (
             "fluid",
             '<link name="trunk">',
             '<link name="trunk"><velocity_decay><linear>1</linear></velocity_decay>',
             "decay",
+        ),
+        (
+            "fluid",
+            '<model name="arm">',
+            '<model name="arm"><enable_wind>true</enable_wind>',
+            "enable_wind true of model arm",
+        ),
+        ("static", '<model name="arm">', '<model name="arm"><static>1</static>', "static 1 of model arm"),
+        (
+            "kinematic",
+            '<link name="trunk">',
+            '<link name="trunk"><kinematic>true</kinematic>',
+            "kinematic true of link trunk",
         ),
         ("gravity", '<link name="trunk">', '<link name="trunk"><gravity>0</gravity>', "gravity 0 of link trunk"),
     ),
@@ -286,6 +302,55 @@ def test_what_a_tree_does_not_do_is_named_or_left_out(word: str, old: str, new: 
     assert f":{line}: " in str(caught.value)
     assert message in str(caught.value) and f"--ignore {word}" in str(caught.value)
     assert len(read_sdf(text, ignore=[word]).joints) == 4
+
+
+@pytest.mark.parametrize("element, gravity", (("<gravity>0 0 -1.6</gravity>", 1.6), ("", 9.8)))
+def test_gravity_starts_with_that_of_the_world(element: str, gravity: float) -> None:
+    """Which the specification says to be 9.8 m/s2 where the file has none."""
+    tree = read_sdf(MODEL.replace('<world name="w">', f'<world name="w">{element}'), "fixed")
+    assert tree.gravity == gravity
+    starts = [
+        next(row.start for row in made.rows() if row.name == "gravity")
+        for made in (mechanism_of(tree), ComputedTorque(model=tree.to_json(), law="gravity"))
+    ]
+    assert starts == [gravity, gravity]
+    assert read_toml(toml_text(tree)) == tree
+
+
+def test_gravity_of_a_model_without_a_world_is_the_usual_one() -> None:
+    assert read_tree(SDF).gravity == 9.81
+
+
+def unknown_in(text: str) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    read_sdf(text, report=lambda message, line: found.append((line, message)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    (
+        ("<dynamics><damping>", "<dynamcs/><dynamics><damping>", "joint wrist: <dynamcs> in <axis2> is unknown and"),
+        ("<upper>", "<uper>1</uper><upper>", "joint wrist: <uper> in <limit> is unknown and ignored; did you mean upp"),
+        ("<limit>", '<limit lower="1">', "joint wrist: attribute lower of <limit> is unknown and ignored"),
+        ("relative_to", "relativ_to", "model arm: attribute relativ_to of <pose> is unknown and ignored; did you mean"),
+    ),
+)
+def test_a_typing_error_is_reported_with_its_line(old: str, new: str, message: str) -> None:
+    ((line, text),) = unknown_in(MODEL.replace(old, new, 1))
+    assert text.startswith(message)
+    assert line == MODEL[: MODEL.index(old)].count("\n") + 1
+
+
+def test_a_typing_error_is_reported_once() -> None:
+    ((_, text),) = unknown_in(MODEL.replace("<mass>", "<mas>0</mas><mass>"))
+    assert "<mas> in <inertial>" in text and "(2 more of this kind)" in text
+
+
+def test_what_sdf_knows_and_what_has_a_namespace_is_not_reported() -> None:
+    known = "<self_collide>1</self_collide><light/><visual name='v'/><x:y/>"
+    text = MODEL.replace("<sdf ", '<sdf xmlns:x="x" ').replace('<link name="trunk">', f'<link name="trunk">{known}')
+    assert unknown_in(text) == []
 
 
 def test_base_free_and_a_joint_at_the_world_exclude_each_other(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ from helpers.tolerances import (
 from helpers.tree_cases import ACCELERATIONS, BuildTree, Point, mechanism_of, names, rate_along, start_of
 from helpers.trees import random_state, random_tree
 from mechfmu.analysis.linear import linearize
+from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.mechanisms.tree.start_in_ground import start_in_ground
 from mechfmu.model import UserError
 from mechfmu.multibody.attachments import ContactSphere
 from mechfmu.multibody.tree import Body, BodyTree, Joint
@@ -196,6 +198,20 @@ def test_nothing_happens_above_the_ground() -> None:
     assert with_ground.rates().tolist() == without.rates().tolist()
     assert with_ground["ball.depth"] == RADIUS - 0.5
     assert "ground.height" not in without.mechanism.table.by_name
+
+
+def test_a_start_deep_inside_the_ground_is_named_with_what_lifts_it() -> None:
+    """A contact that stands on the ground sinks in a little, which is no reason for a warning."""
+    free = mechanism_of(replace(BOX, contacts=(ContactSphere("foot", "box", (0.0, 0.0, -0.5), 0.05),)))
+    lifted = {"free.position_start[3]": 0.55}
+    assert start_in_ground(free, {}) == (
+        'contact foot starts 0.55 m inside the ground: set --start "free.position_start[3]=0.55"'
+    )
+    assert start_in_ground(free, lifted) == start_in_ground(free, {"free.position_start[3]": 0.549}) == ""
+    slide = replace(BOX, joints=(Joint("slide", "prismatic", "box", axis=(1.0, 0.0, 0.0)),))
+    found = start_in_ground(mechanism_of(slide), {"ground.height": "2 m"})
+    assert found == 'contact corner0 starts 2 m inside the ground, and 7 more: set --start "ground.height=-0.04"'
+    assert start_in_ground(ComputedTorque(model=slide.to_json()), {}) == "", "a controller has no ground"
 
 
 def test_the_linearised_ground_is_a_spring() -> None:

@@ -41,6 +41,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from ...fmu.build import build
+    from ...mechanisms.tree.start_in_ground import start_in_ground
 
     given, starts = read_pairs(options.option, "--option"), read_pairs(options.start, "--start")
     names = mechanisms.names() if options.name == "all" else [options.name]
@@ -60,3 +61,5 @@ def run(options: argparse.Namespace) -> None:
             )
         for file in files:
             report_file_size(file)
+        if warning := start_in_ground(model, starts):
+            REPORTER.info(f"warning: {warning}")

@@ -82,7 +82,9 @@ class ComputedTorque(TreeMechanism):
 
     def rows(self) -> tuple[Row, ...]:
         rows = [
-            Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
+            Row(
+                "gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=self.tree.gravity
+            ),
             *self.body_rows(),
             *self.coordinate_rows("input", "", ", measured"),
             *self.joint_rows("input", "v", RATES, "{what} of joint {name}, measured"),

@@ -151,7 +151,9 @@ class TreeVariables(Mechanism):
     def _parameter_rows(self) -> list[Row]:
         tip = f"of the tip in the frame of body {self.body_label(-1)}"
         return [
-            Row("gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=9.81),
+            Row(
+                "gravity", "gravity", "parameter", "acceleration of gravity, along -z", "m/s2", start=self.tree.gravity
+            ),
             *self.body_rows(),
             *self.passive_rows(),
             *self.armature_rows(),

@@ -54,7 +54,7 @@ def read_mjcf(
     file = None if is_text or isinstance(path_or_text, bytes) else Path(path_or_text)
     with as_user_error(where), _lines_of_includes(b"<include" in data):
         check_doctype(data)
-        _check_size(data)
+        _check_root_and_size(data)
         elements = Elements(*_compiled(data, file), _lines_of_options(data))
         with np.errstate(all="ignore"):  # what is not finite is found when the tree is checked
             tree = _tree(elements, words, file.stem if file else "robot", inertia, report, meshes)
@@ -91,12 +91,15 @@ def _compiled(data: bytes, file: Path | None) -> tuple[Any, Any]:
         mujoco.set_mju_user_warning(said)
 
 
-def _check_size(data: bytes) -> None:
-    """Refuse what the compiler would multiply to a size that no robot has; what is not XML is left to the compiler."""
+def _check_root_and_size(data: bytes) -> None:
+    """Refuse an include file and sizes that no robot has; what is not XML is left to the compiler."""
     try:
         root = parsed(data, None)
     except Fault:
         return
+    if root.tag == "mujocoinclude":
+        hint = "build the model with a <mujoco> root that includes it"
+        raise Fault(f"<mujocoinclude> is an include file of an MJCF model, not a model: {hint}", root.sourceline)
     for element in root.iter("replicate", "composite", "flexcomp", "hfield"):
         above = [element, *element.iterancestors("replicate")]
         words = [word for e in above for key in ("count", "nrow", "ncol") for word in e.get(key, "").split()]

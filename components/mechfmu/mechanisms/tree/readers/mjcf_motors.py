@@ -5,7 +5,8 @@ limits are those of ctrl and of the actuator's force, in terms of the joint
 
     |gear| * (gain * ctrlrange  intersected with  forcerange)                                                       (1)
 
-which must be the same in both directions: a joint of a tree has one `effort`. Motors of one joint add up; the joint's
+which must be the same in both directions: a joint of a tree has one `effort`. With <flag clampctrl="disable"/> only
+forcerange counts. Motors of one joint add up; the joint's
 own actuatorfrcrange limits their sum. Rotor inertia and damping of a motor, seen from the joint, are gear^2 times those
 of the file. Of a servo whose law is left out (--ignore actuator) the range of its force, rotor inertia and damping
 stay.
@@ -86,7 +87,7 @@ def _range(m: Any, a: int, is_motor: bool) -> Range:
     """(1); the ctrl of a servo is not a force, and does not count."""
     low, high = EVERYTHING
     gear, gain = float(m.actuator_gear[a][0]), float(m.actuator_gainprm[a][0])
-    if m.actuator_ctrllimited[a] and is_motor:
+    if m.actuator_ctrllimited[a] and is_motor and not disabled(m, "CLAMPCTRL"):
         low, high = sorted(gain * float(limit) for limit in m.actuator_ctrlrange[a])
     if m.actuator_forcelimited[a]:
         low, high = max(low, float(m.actuator_forcerange[a][0])), min(high, float(m.actuator_forcerange[a][1]))
@@ -116,6 +117,8 @@ def coupled(elements: Elements, joints: dict[int, Joint], unsupported: Unsupport
             unsupported.add("equality", f"{what} does not couple two joints", line)
         elif other < 0 or np.any(c[2:5]) or c[1] == 0.0:
             unsupported.add("equality", f"{what} couples joints by other than a linear polynomial", line)
+        elif "mimic" in unsupported.ignore:
+            continue
         elif found[one].mimic:
             unsupported.add("equality", f"{what} is a second one of joint {printable(found[one].name)}", line)
         else:

@@ -17,6 +17,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "tendon": "tendons",
     "sensor": "sensors",
     "actuator": "actuators other than motors of hinges and slides, and limits that are not symmetric",
+    "mimic": "linear couplings of two joints (equality/joint): every joint moves on its own",
     "equality": "equality constraints other than linear couplings of two joints",
     "contact": "the warning that contacts are not simulated",
     "fluid": "forces of the medium (density, viscosity, wind)",

@@ -125,4 +125,4 @@ def kind_of(path: Path) -> str:
             root = root_element(file.read(100_000))
     except (OSError, ValueError):
         return "urdf"  # whose reader says what is wrong
-    return root if root in ("sdf", "mujoco") else "urdf"
+    return {"sdf": "sdf", "mujoco": "mujoco", "mujocoinclude": "mujoco"}.get(root, "urdf")

@@ -13,7 +13,8 @@ A model floats unless a joint holds it at the world: base=None. Its root link th
 which counts from where the file puts the link. Links that fixed joints hold at the world are the base, whatever their
 inertia, and so is the root link with base="fixed".
 
-What concerns pictures, collisions and solvers is not read. What else a file may ask for is in IGNORED.
+What concerns pictures, collisions and solvers is not read. What else a file may ask for is in IGNORED. Elements that
+SDF does not have are reported (sdf_unknown.py).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import FramePoint
-from ....multibody.tree import Body, BodyTree, Joint
+from ....multibody.tree import GRAVITY, Body, BodyTree, Joint
 from .arranged import arranged, check_connections
 from .common import (
     Fault,
@@ -45,12 +46,13 @@ from .common import (
 from .meshes.shapes import Meshes
 from .sdf_elements import AXES, KINDS, axis_of, inertial_body, shapes_of
 from .sdf_frames import MODEL, SAME, WORLD, Frames, PlacedFrame, is_true, read_pose
+from .sdf_unknown import report_unknown
 from .unsupported import Unsupported, ignored_words
 from .xml_tree import Element, all_of, attribute, one, parsed, tag
 
 MAX_BYTES = 10_000_000
 MAX_NESTED = 20  # models within models
-GRAVITY = 9.81  # the start value of the FMU's parameter
+WORLD_GRAVITY = 9.8  # m/s2 along -z, as SDF defines it for a <world> without <gravity>
 FIRST_VERSION = (1, 7)  # earlier ones have other rules for frames
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
@@ -58,7 +60,9 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "plugin": "plugins",
     "include": "included models",
     "gripper": "grippers",
-    "gravity": "gravity of the world other than 9.81 m/s2 along -z, and links without gravity",
+    "gravity": "gravity of the world that is not along -z: it is 9.81 m/s2 there; links without gravity",
+    "static": "that nested models stand still: they move like others",
+    "kinematic": "that links do not react to forces: they move like others",
     "fluid": "added mass, wind, velocity_decay",
     "actor": "actors",
 }
@@ -105,8 +109,10 @@ def read_sdf(
         reader.collect(model, "", 0)
         reader.frames.check()
         tree = reader.tree(str(model.get("name") or "robot"), base, inertia, report, meshes)
+        gravity = _gravity(model.getparent(), unsupported)
         unsupported.check()
-        return tree
+        report_unknown(model, report)
+        return replace(tree, gravity=gravity)
 
 
 def _only_model(root: Element, unsupported: Unsupported) -> Element:
@@ -129,7 +135,6 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
         for element in all_of(place, "joint"):
             name = printable(element.get("name", ""))
             raise Fault(f"joint {name}: a joint of the world, outside of models, is not supported", element.sourceline)
-        _note_gravity(place, unsupported)
     if not models:
         unsupported.check()
     if not moving:
@@ -142,14 +147,17 @@ def _only_model(root: Element, unsupported: Unsupported) -> Element:
     return moving[0]
 
 
-def _note_gravity(world: Element, unsupported: Unsupported) -> None:
+def _gravity(world: Element, unsupported: Unsupported) -> float:
+    """The start value of the FMU's parameter: a model without a world has the usual one."""
     gravity = one(world, "gravity", "world")
     if gravity is None:
-        return
-    given = numbers(gravity.text or "", 3, "world: gravity", gravity.sourceline)
-    if not np.allclose(given, (0.0, 0.0, -GRAVITY), rtol=0, atol=1e-12):
-        note = f"which the FMU has along -z only, as its parameter gravity with the start value {GRAVITY}"
-        unsupported.add("gravity", f"gravity {' '.join(f'{g:g}' for g in given)} m/s2, {note}", gravity.sourceline)
+        return WORLD_GRAVITY if tag(world) == "world" else GRAVITY
+    x, y, z = numbers(gravity.text or "", 3, "world: gravity", gravity.sourceline)
+    if max(abs(x), abs(y), z) > 1e-12:
+        note = f"which an FMU has along -z only; without it, gravity is {GRAVITY} m/s2 along -z"
+        unsupported.add("gravity", f"gravity {x:g} {y:g} {z:g} m/s2, {note}", gravity.sourceline)
+        return GRAVITY
+    return max(-z, 0.0)
 
 
 def _check_single_parents(joints: Sequence[Scoped], ends: Mapping[str, tuple[str, str]]) -> None:
@@ -195,6 +203,10 @@ class ModelReader:
                 if not name or "::" in name or len(name) > 200 or name in (WORLD, MODEL):
                     raise Fault(f"{kind} {printable(name)}: needs a name of its own without ::", element.sourceline)
                 self._add(Scoped(element, prefix + name, prefix))
+        for flag, kind in (("static", "static"), ("enable_wind", "fluid")):
+            element = one(model, flag, what)
+            if element is not None and is_true(element.text):
+                self.unsupported.add(kind, f"{flag} {element.text.strip()} of {what}", element.sourceline)
         for word in ("plugin", "include", "gripper"):
             for element in all_of(model, word):
                 text = f"{word} {printable(element.get('name', '') or element.get('filename', ''))}".rstrip()

@@ -31,16 +31,21 @@ AXES = {  # the axes that a joint of this type has
     "universal": ("axis", "axis2"),
     "revolute2": ("axis", "axis2"),
 }
+TRUE, FALSE = ("true", "1"), ("false", "0")
+LINK_FLAGS = (  # element of a link, word of --ignore, texts that a tree does not support
+    ("gravity", "gravity", FALSE),
+    ("enable_wind", "fluid", TRUE),
+    ("kinematic", "kinematic", TRUE),
+)
 NO_LIMIT = 1e16  # SDF: a limit of this size is none
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 def inertial_body(link: Element, name: str, what: str, unsupported: Unsupported) -> Body:
     """The body of a link."""
-    for word, texts in (("gravity", ("false", "0")), ("enable_wind", ("true", "1")), ("kinematic", ("true", "1"))):
+    for word, kind, texts in LINK_FLAGS:
         child = one(link, word, what)
         if child is not None and (child.text or "").strip().lower() in texts:
-            kind = "gravity" if word == "gravity" else "fluid"
             unsupported.add(kind, f"{word} {child.text.strip()} of {what}", child.sourceline)
     decay = one(link, "velocity_decay", what)
     if decay is not None and any(value_of(decay, word, what, 0.0) for word in ("linear", "angular")):

@@ -11,11 +11,12 @@ import numpy as np
 from ....model.mechanism import did_you_mean
 from ....multibody.attachments import ContactSphere, FramePoint
 from ....multibody.following import FOLLOWING
-from ....multibody.tree import MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
+from ....multibody.tree import GRAVITY, MOTIONS, SIZES, Body, BodyShape, BodyTree, Joint
 from .arranged import arranged, check_connections
 from .common import (
     MAX_ATTACHED,
     MAX_BODIES,
+    MAX_NUMBER,
     Fault,
     Placed,
     Report,
@@ -33,7 +34,7 @@ from .toml_tables import TABLES, LineNumbers, TomlTable, check_keys, parsed_toml
 
 MAX_BYTES = 10_000_000  # a tree of 5000 bodies has 3 MB
 
-TOP_KEYS = ("name", *TABLES)
+TOP_KEYS = ("name", "gravity", *TABLES)
 BODY_KEYS = ("name", "mass", "com", "inertia")
 PLACE_KEYS = ("name", "kind", "parent", "child", "position", "rotation", "child_position", "child_rotation")
 PASSIVE_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed")
@@ -91,7 +92,17 @@ def _tree(given: dict[str, Any], default: str, lines: LineNumbers, inertia: str,
     attached += [(_frame(table), table.line) for table in tables("frame", FRAME_KEYS)]
     attached += [(_contact(table), table.line) for table in tables("contact", CONTACT_KEYS)]
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
-    return arranged(name, bodies, joints, poses, "body", shapes, inertia, report, attached)
+    tree = arranged(name, bodies, joints, poses, "body", shapes, inertia, report, attached)
+    return replace(tree, gravity=_gravity(given, lines))
+
+
+def _gravity(given: dict[str, Any], lines: LineNumbers) -> float:
+    value, line = given.get("gravity", GRAVITY), lines.of_key("", 0, "gravity")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Fault(f"gravity {printable(value)}: must be a number in m/s2", line)
+    if not 0.0 <= value <= MAX_NUMBER:
+        raise Fault(f"gravity {printable(value)} m/s2: must be finite and not negative, it is along -z", line)
+    return float(value)
 
 
 def _body(table: TomlTable) -> tuple[Body, int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....multibody.attachments import IDENTITY, ContactSphere, FramePoint
-from ....multibody.tree import MOTIONS, Body, BodyShape, BodyTree, Joint
+from ....multibody.tree import GRAVITY, MOTIONS, Body, BodyShape, BodyTree, Joint
 
 SCALES = range(1, 5000)  # factors of an axis that are tried; most need 1, some a few hundred
 PLAIN_KEYS = ("stiffness", "rest", "damping", "friction", "friction_speed", "armature")
@@ -23,6 +23,8 @@ def toml_text(tree: BodyTree, source: str = "") -> str:
     origin = f" Converted from {source} by mechfmu." if source.isprintable() and source else ""
     lines = [f"# Units are kg, m, kg m2, rad.{origin} docs/tree_format.md explains the format.", ""]
     lines.append(f'name = "{tree.name}"')
+    if tree.gravity != GRAVITY:
+        lines.append(f"gravity = {tree.gravity!r}")
     for body in tree.bodies:
         lines += ["", "[[body]]", *_body(body)]
     for joint in tree.joints:
