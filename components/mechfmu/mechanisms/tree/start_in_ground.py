@@ -12,9 +12,7 @@ from ...multibody.attachments import IDENTITY
 from ...multibody.tree import GRAVITY
 from .model import Tree
 
-WEIGHTS = (
-    10.0  # elastic force of the ground on one contact, by the weight of all bodies, above which there is a warning
-)
+WEIGHTS = 10.0  # a warning if the elastic force on one contact is larger than so many times the weight of all bodies
 
 
 def start_in_ground(mechanism: Mechanism, start: Mapping[str, float | str]) -> str:
