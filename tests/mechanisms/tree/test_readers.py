@@ -345,7 +345,7 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
     tree = read_urdf(ROBOT)
     assert worst_difference(tree, Pinocchio(ROBOT, tree)) < OTHER_CODE
     floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace(
-        '<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
+        '<axis xyz="0 0 -3"/><limit upper="0.3" effort="5" velocity="1"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
     )
     damped = floating.replace('<origin xyz="1 2 3"', '<dynamics damping="2"/><origin xyz="1 2 3"')
     with pytest.raises(UserError, match=r"joint rail: a floating joint has no damping .*; --ignore free leaves them"):
@@ -498,6 +498,18 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<joint name="screw"',
         "joint screw: mimic: joint mount is fixed, and cannot lead it (only revolute and prismatic joints lead)",
     ),
+    "mimic of a floating joint": (
+        'type="continuous">\n    <parent link="flange"/><child link="tool"/>\n    <limit effort="0" velocity="1" lower="7" upper="-7"',
+        'type="floating"><mimic joint="rail"/>\n<parent link="flange"/><child link="tool"/>\n<limit lower="0" upper="0"',
+        '<joint name="screw"',
+        "joint screw: mimic: a free joint cannot follow another (allowed: revolute, prismatic)",
+    ),
+    "limit of a floating joint": (
+        '<joint name="rail" type="prismatic"',
+        '<joint name="rail" type="floating"',
+        '<limit upper="0.3"',
+        "joint rail: a floating joint has no limit upper; --ignore free leaves its limits out",
+    ),
     "mimic multiplier": (
         '<child link="tool"/>',
         '<child link="tool"/><mimic joint="rail" multiplier="nan"/>',
@@ -527,6 +539,38 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<transmission><joint name="rail"/><motorInertia>light</motorInertia></transmission>',
         "<motorInertia",
         "transmission: motorInertia: light is not a number",
+    ),
+    "two reductions": (
+        '<transmission name="t"><joint name="shoulder"/><joint name="shoulder"/></transmission>',
+        '<transmission name="t"><joint name="rail"><mechanicalReduction>5</mechanicalReduction></joint><actuator>'
+        "<mechanicalReduction>10</mechanicalReduction><rotorInertia>1</rotorInertia></actuator></transmission>",
+        "<transmission",
+        "transmission t: mechanicalReduction is 10 and 5; give it once, or --ignore transmission",
+    ),
+    "reduction of zero": (
+        '<transmission name="t"><joint name="shoulder"/><joint name="shoulder"/></transmission>',
+        '<transmission name="t"><joint name="rail"/><mechanicalReduction>0</mechanicalReduction>'
+        "<rotorInertia>1</rotorInertia></transmission>",
+        "<transmission",
+        "transmission t: its reduction is 0",
+    ),
+    "joint in gazebo": (
+        '<joint type="magic"/>',
+        '<joint name="loop" type="revolute"><parent>tool</parent><child>ground</child></joint>',
+        '<joint name="loop"',
+        "unsupported: joint loop in <gazebo>. To leave this out: --ignore loop",
+    ),
+    "loop joint": (
+        "<transmission",
+        '<loop_joint name="l"/>\n<linear_bushing_rpy/><force_element/><transmission',
+        "<loop_joint",
+        "unsupported: loop_joint l; linear_bushing_rpy (line 47) and 1 more. To leave this out: --ignore loop --ignore s",
+    ),
+    "spring of Drake": (
+        "<transmission",
+        '<drake:linear_spring_damper xmlns:drake="d" name="s"/><transmission',
+        "<drake:",
+        "unsupported: linear_spring_damper s. To leave this out: --ignore spring",
     ),
     "word": ('xyz="0.1 0 0.5"', 'xyz="0.1 abc 0.5"', "abc", "joint shoulder: origin xyz: abc is not a number"),
     "nan": ('xyz="0.1 0 0.5"', 'xyz="0.1 nan 0.5"', "nan", "joint shoulder: origin xyz: nan is not a number"),
@@ -644,6 +688,23 @@ def test_rotor_inertias_of_transmissions() -> None:
     assert read_urdf(ROBOT.replace(old, reduction)) == read_urdf(ROBOT)
     ignored = f'<transmission><joint name="nobody"/>{forms[0]}</transmission>'
     assert read_urdf(ROBOT.replace(old, ignored), ignore=("transmission",)) == read_urdf(ROBOT)
+
+
+def test_rotors_of_floating_joints_are_rejected() -> None:
+    text = ROBOT.replace('type="continuous"', 'type="floating"').replace('lower="7" upper="-7"', "")
+    drive = '<transmission name="d"><joint name="screw"/><rotorInertia>1</rotorInertia></transmission></robot>'
+    text = text.replace("</robot>", drive)
+    with pytest.raises(UserError, match="transmission d: joint screw is floating and has no rotor; --ignore trans"):
+        read_urdf(text)
+    assert read_urdf(text, ignore=["transmission"]).joints[2].armature == 0
+
+
+def test_limits_loops_and_springs_can_be_ignored() -> None:
+    text = ROBOT.replace('type="prismatic"', 'type="planar"')
+    extended = text.replace("</robot>", '<loop_joint name="l"/><force_element/></robot>')
+    with pytest.raises(UserError, match=":44: joint rail: a planar joint has no limit upper; --ignore planar leaves"):
+        read_urdf(text)
+    assert read_urdf(extended, ignore=["planar", "loop", "spring"]) == read_urdf(text, ignore=["planar"])
 
 
 def test_mimic_elements() -> None:

@@ -20,10 +20,11 @@ Frames that can be asked for are <sensor> elements, and the root link when it is
 tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
 
 Boxes, cylinders, spheres and meshes of <visual> (boxes, cylinders and spheres of <collision>, for a link that has none
-there) are kept for the drawing, see urdf_shapes.py. Everything else (gazebo, ...) does not concern dynamics and is
-ignored, whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the
-base: fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names
-that variables of an FMU cannot have are changed, see common.legal_names.
+there) are kept for the drawing, see urdf_shapes.py. Joints that close loops and springs between links are refused, see
+urdf_unsupported.py. Everything else (gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and so
+are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base: fixed (base="fixed": its inertia
+does not matter and is dropped) or carried by a free joint called "base". Names that variables of an FMU cannot have are
+changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files but meshes in known folders; limits of size and depth.
 """
@@ -62,6 +63,7 @@ from .unsupported import ignored_words
 from .urdf_attachments import attachments
 from .urdf_elements import origin_of as _origin
 from .urdf_shapes import urdf_shapes
+from .urdf_unsupported import check_supported
 from .xml_tree import Element, parsed
 from .xml_tree import all_of as _all
 from .xml_tree import attribute as _attribute
@@ -71,7 +73,10 @@ from .xml_tree import tag as _tag
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
     "transmission": "inertias of rotors",
-    "free": "damping and friction of floating joints",
+    "free": "damping, friction and limits of floating joints",
+    "planar": "limits of planar joints",
+    "loop": "joints that close loops",
+    "spring": "springs, dampers and bushings between links",
 }
 MAX_BYTES = 10_000_000
 KINDS = {
@@ -126,6 +131,7 @@ def _tree(
     for tag, them in elements.items():
         check_count(len(them), tag)
     links, found = [_link(e) for e in elements["link"]], [_joint(e, ignore) for e in elements["joint"]]
+    check_supported(robot, ignore)
     joints = with_rotors([(joint, line) for joint, line, _ in found], elements["transmission"], ignore)
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
     if not links:
@@ -213,8 +219,12 @@ def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, 
     if kind == "floating":
         if "free" not in ignore and (joint.damping or joint.friction):
             raise Fault(f"{what}: a floating joint has no damping and no friction; --ignore free leaves them out", line)
-        return replace(joint, damping=0.0, friction=0.0), line, None
+        joint = replace(joint, damping=0.0, friction=0.0)
     joint = joint if "mimic" in ignore else _with_mimic(joint, element, what)
+    if KINDS[kind] in ("free", "planar") and KINDS[kind] not in ignore:
+        _check_no_limits(element, what, kind)
+    if kind == "floating":
+        return joint, line, None
     axis = _axis(element, what)
     if kind == "planar":
         Q = _z_to(axis)
@@ -242,6 +252,15 @@ def _with_mimic(joint: Joint, element: Element, what: str) -> Joint:
     )
     leader = check_name(_attribute(mimic, "joint", what), f"{what}: mimic", mimic.sourceline)
     return replace(joint, mimic=leader, multiplier=multiplier, offset=offset)
+
+
+def _check_no_limits(element: Element, what: str, kind: str) -> None:
+    """Check that a joint of several coordinates has no limits but those that mean none: velocity, and zeros."""
+    limit = _one(element, "limit", what)
+    for key in ("lower", "upper", "effort") if limit is not None else ():
+        if number(limit.get(key, "0"), f"{what}: limit {key}", limit.sourceline, largest=np.finfo(float).max):
+            text = f"a {kind} joint has no limit {key}; --ignore {KINDS[kind]} leaves its limits out"
+            raise Fault(f"{what}: {text}", limit.sourceline)
 
 
 def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:

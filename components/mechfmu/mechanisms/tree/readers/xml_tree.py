@@ -54,6 +54,11 @@ def tag(element: Element) -> str:
     return str(etree.QName(element).localname if element.prefix is None else element.tag)
 
 
+def local_tag(element: Element) -> str:
+    """The name of an element without namespace and prefix, declared or not."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
 def all_of(element: Element, name: str) -> Iterator[Element]:
     return (child for child in element.iterchildren(f"{{*}}{name}") if child.prefix is None)
 
