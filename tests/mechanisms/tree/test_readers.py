@@ -499,10 +499,10 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         "joint screw: mimic: joint mount is fixed, and cannot lead it (only revolute and prismatic joints lead)",
     ),
     "mimic of a floating joint": (
-        'type="continuous">\n    <parent link="flange"/><child link="tool"/>\n    <limit effort="0" velocity="1" lower="7" upper="-7"',
-        'type="floating"><mimic joint="rail"/>\n<parent link="flange"/><child link="tool"/>\n<limit lower="0" upper="0"',
-        '<joint name="screw"',
-        "joint screw: mimic: a free joint cannot follow another (allowed: revolute, prismatic)",
+        'name="mount" type="fixed">',
+        'name="mount" type="floating"><mimic joint="rail"/>',
+        '<joint name="mount"',
+        "joint mount: mimic: a free joint cannot follow another (allowed: revolute, prismatic)",
     ),
     "limit of a floating joint": (
         '<joint name="rail" type="prismatic"',
@@ -564,7 +564,7 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         "<transmission",
         '<loop_joint name="l"/>\n<linear_bushing_rpy/><force_element/><transmission',
         "<loop_joint",
-        "unsupported: loop_joint l; linear_bushing_rpy (line 47) and 1 more. To leave this out: --ignore loop --ignore s",
+        "unsupported: loop_joint l; linear_bushing_rpy (line 47) and 1 more. To leave this out: --ignore loop",
     ),
     "spring of Drake": (
         "<transmission",
@@ -705,6 +705,44 @@ def test_limits_loops_and_springs_can_be_ignored() -> None:
     with pytest.raises(UserError, match=":44: joint rail: a planar joint has no limit upper; --ignore planar leaves"):
         read_urdf(text)
     assert read_urdf(extended, ignore=["planar", "loop", "spring"]) == read_urdf(text, ignore=["planar"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    (
+        (
+            'upper="2"',
+            'uper="2"',
+            11,
+            "joint shoulder: unknown attribute uper in <limit> is ignored; did you mean upper?",
+        ),
+        (
+            "<dynamics ",
+            "<dynamic ",
+            12,
+            "joint shoulder: unknown element <dynamic> in <joint> is ignored; did you mean",
+        ),
+        ("<limit ", "<limits ", 11, "joint shoulder: unknown element <limits> in <joint> and 2 more are ignored; did"),
+        (
+            'xyz="0 0.02',
+            'xzy="0 0.02',
+            18,
+            "link upper: unknown attribute xzy in <origin> is ignored; did you mean xyz?",
+        ),
+        (
+            "</inertial>",
+            "<density/></inertial>",
+            20,
+            "link upper: unknown element <density> in <inertial> and 2 more are",
+        ),
+        ("<safety_controller", '<v:limits xmlns:v="v"/><hardwareInterface', 0, ""),
+    ),
+)
+def test_unknown_elements_and_attributes_are_reported_once(old: str, new: str, line: int, message: str) -> None:
+    reports: list[tuple[str, int]] = []
+    read_urdf(ROBOT.replace(old, new), report=lambda *report: reports.append(report))
+    assert [number for _, number in reports] == ([line] if message else [])
+    assert all(text.startswith(message) for text, _ in reports)
 
 
 def test_mimic_elements() -> None:

@@ -21,10 +21,10 @@ tree). Spheres and the corners of boxes of <collision> can become contacts. See 
 
 Boxes, cylinders, spheres and meshes of <visual> (boxes, cylinders and spheres of <collision>, for a link that has none
 there) are kept for the drawing, see urdf_shapes.py. Joints that close loops and springs between links are refused, see
-urdf_unsupported.py. Everything else (gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and so
-are a shape with a mistake and the <mimic> of a fixed joint. The root link is the base: fixed (base="fixed": its inertia
-does not matter and is dropped) or carried by a free joint called "base". Names that variables of an FMU cannot have are
-changed, see common.legal_names.
+urdf_unsupported.py. Everything else (gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and
+so are a shape with a mistake and the <mimic> of a fixed joint; what is unknown in links and joints is reported, see
+urdf_unknown.py. The root link is the base: fixed (base="fixed": its inertia does not matter and is dropped) or carried
+by a free joint called "base". Names that variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files but meshes in known folders; limits of size and depth.
 """
@@ -63,6 +63,7 @@ from .unsupported import ignored_words
 from .urdf_attachments import attachments
 from .urdf_elements import origin_of as _origin
 from .urdf_shapes import urdf_shapes
+from .urdf_unknown import report_unknown
 from .urdf_unsupported import check_supported
 from .xml_tree import Element, parsed
 from .xml_tree import all_of as _all
@@ -130,6 +131,7 @@ def _tree(
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
+    report_unknown(robot, judgement[1])
     links, found = [_link(e) for e in elements["link"]], [_joint(e, ignore) for e in elements["joint"]]
     check_supported(robot, ignore)
     joints = with_rotors([(joint, line) for joint, line, _ in found], elements["transmission"], ignore)
