@@ -732,7 +732,7 @@ def test_limits_loops_and_springs_can_be_ignored() -> None:
         (
             "</inertial>",
             "<density/></inertial>",
-            20,
+            21,
             "link upper: unknown element <density> in <inertial> and 2 more are",
         ),
         ("<safety_controller", '<v:limits xmlns:v="v"/><hardwareInterface', 0, ""),
