@@ -140,8 +140,7 @@ def check_arguments(
         return
     from ..mechanisms.tree.readers.xacro_file import xacro_arguments
 
-    arguments = {key: str(value) for key, value in given.items()}
-    for clash in sorted(own & xacro_arguments(Path(name), arguments, package_paths)):
+    for clash in sorted(own & xacro_arguments(Path(name), given, package_paths)):
         text = "is an argument of the file and an option of the mechanism; rename the argument in the file"
         raise UserError(f"{name}: --option {clash}: {clash} {text}")
 

@@ -40,7 +40,7 @@ class _AskedFor(dict[str, str]):
     """Arguments that remember which of them the file declares or uses."""
 
     def __init__(self, given: Mapping[str, str]):
-        super().__init__(given)
+        super().__init__({name: str(value) for name, value in given.items()})
         self.names: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
@@ -71,9 +71,10 @@ def read_xacro(
     where, data = contents(path, False, MAX_BYTES)
     with as_user_error(where):
         check_doctype(data)
-        text, names = _expanded(path, arguments or {}, package_paths)
-        for name in sorted((arguments or {}).keys() - names):
-            known = sorted(map(printable, names))
+        given = _AskedFor(arguments or {})
+        text = _expanded(path, given, package_paths)
+        for name in sorted(given.keys() - given.names):
+            known = sorted(map(printable, given.names))
             has = f"it has: {', '.join(known)}" if known else "it has none"
             raise Fault(f"has no argument {name}{did_you_mean(name, known)} ({has})")
 
@@ -92,19 +93,20 @@ def read_xacro(
 
 
 def xacro_arguments(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path] = ()) -> set[str]:
-    """Return the names of the arguments that a xacro file and what it includes declare or use."""
+    """Return the names of the arguments that a xacro file and what it includes declare or use, up to its first fault."""
     require("xacro")
     where, data = contents(path, False, MAX_BYTES)
+    arguments = _AskedFor(given)
     with as_user_error(where):
         check_doctype(data)
-        return _expanded(path, given, package_paths)[1]
+    with contextlib.suppress(Fault), warnings.catch_warnings(action="ignore"):
+        _expanded(path, arguments, package_paths)
+    return arguments.names
 
 
-def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path]) -> tuple[str, set[str]]:
-    """Return the expanded text and the names of all arguments."""
+def _expanded(path: Path, arguments: _AskedFor, package_paths: Sequence[str | Path]) -> str:
     import xacro
 
-    arguments = _AskedFor({name: str(value) for name, value in given.items()})
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), _packages_of(path, package_paths):
@@ -117,7 +119,7 @@ def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str 
         raise Fault(f"is larger than {MAX_BYTES / 1e6:g} MB when expanded; a robot description is not")
     if said.getvalue().strip():
         warnings.warn(f"{path}: xacro: {_one_line(said.getvalue())}", RuntimeWarning, stacklevel=4)
-    return text, arguments.names
+    return text
 
 
 def _as_fault(error: Exception) -> Fault:
