@@ -782,10 +782,18 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ("<robot/>", "description:1: has no link"),
         (
             '<robot><link name="a"/></robot>',
+            "description:1: link a: is the only link and the base, so nothing can move; with a mass, --base free would",
+        ),
+        (
+            f'<robot><link name="a">{POINTS}</link></robot>',
             "description:1: link a: is the only link and the base, so nothing can move; --base free lets it float",
         ),
         (
             f"<robot>{PAIR}</robot>",
+            "description:1: no joint of the tree can move: every joint is fixed; with a mass, --base free would let the",
+        ),
+        (
+            "<robot>" + PAIR.replace('"b"/>', f'"b">{POINTS}</link>', 1) + "</robot>",
             "description:1: no joint of the tree can move: every joint is fixed; --base free lets the robot float",
         ),
         (

@@ -151,20 +151,23 @@ def _tree(
     ((root, line),) = roots
     what = f"link {printable(root.name)}"
     shapes = urdf_shapes(robot, elements["link"], meshes)
+    has_mass = _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0
     if base == "free":
-        if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
+        if not has_mass:
             raise Fault(f"{what}: the root link cannot float: neither it nor a link fixed to it has mass", line)
         taken = {j.name for j, _ in joints}
         own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
+        remedy = "--base free lets {} float" if has_mass else "with a mass, --base free would let {} float"
         if len(links) == 1:
-            raise Fault(f"{what}: is the only link and the base, so nothing can move; --base free lets it float", line)
+            raise Fault(f"{what}: is the only link and the base, so nothing can move; {remedy.format('it')}", line)
         if not any(j.rates for j, _ in joints):
-            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the robot float", line)
+            floats = remedy.format("the robot")
+            raise Fault(f"no joint of the tree can move: every joint is fixed; {floats}", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    attached = attachments(robot, "" if base == "free" else root.name)
+    attached = attachments(robot, "" if base == "free" else root.name, judgement[1])
     return arranged(name, links, joints, poses, "link", shapes, *judgement, attached)
 
 

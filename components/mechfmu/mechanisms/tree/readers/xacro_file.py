@@ -93,13 +93,14 @@ def read_xacro(
 
 
 def xacro_arguments(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path] = ()) -> set[str]:
-    """Return the names of the arguments that a xacro file and what it includes declare or use, up to its first fault."""
+    """Return the names of the arguments that a xacro file and what it includes declare or use, up to a fault."""
     require("xacro")
     where, data = contents(path, False, MAX_BYTES)
     arguments = _AskedFor(given)
     with as_user_error(where):
         check_doctype(data)
-    with contextlib.suppress(Fault), warnings.catch_warnings(action="ignore"):
+    with contextlib.suppress(Fault), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         _expanded(path, arguments, package_paths)
     return arguments.names
 
