@@ -96,6 +96,18 @@ def test_a_file_and_its_text_give_the_same_tree(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    (
+        ('?xml version="1.0"', '?xml version="0.0"'),
+        ('value="2.5"', 'value=" 2.5\n"'),
+        ('lower="-1.5"', 'lower="-1.5 "'),
+    ),
+)
+def test_odd_versions_of_xml_and_blanks_around_numbers_are_accepted(old: str, new: str) -> None:
+    assert read_urdf(ROBOT.replace(old, new, 1).encode()) == read_urdf(ROBOT)
+
+
 def test_a_robot_without_name_is_called_like_its_file(tmp_path: Path) -> None:
     (tmp_path / "my-robot.urdf").write_text(ROBOT.replace('name="toy" ', ""))
     assert read_urdf(tmp_path / "my-robot.urdf").name == "my_robot"
@@ -790,7 +802,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ),
         (
             f"<robot>{PAIR}</robot>",
-            "description:1: no joint of the tree can move: every joint is fixed; with a mass, --base free would let the",
+            "description:1: no joint of the tree can move: every joint is fixed; with a mass, --base free would",
         ),
         (
             "<robot>" + PAIR.replace('"b"/>', f'"b">{POINTS}</link>', 1) + "</robot>",
