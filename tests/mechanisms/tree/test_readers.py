@@ -578,6 +578,12 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         "<loop_joint",
         "unsupported: loop_joint l; linear_bushing_rpy (line 47) and 1 more. To leave this out: --ignore loop",
     ),
+    "joint of Drake": (
+        "<transmission",
+        '<drake:joint xmlns:drake="d" name="s" type="ball"/><transmission',
+        "<drake:",
+        "unsupported: drake:joint s. To leave this out: --ignore loop",
+    ),
     "spring of Drake": (
         "<transmission",
         '<drake:linear_spring_damper xmlns:drake="d" name="s"/><transmission',

@@ -76,7 +76,7 @@ IGNORED = {  # word of --ignore -> what it leaves out
     "transmission": "inertias of rotors",
     "free": "damping, friction and limits of floating joints",
     "planar": "limits of planar joints",
-    "loop": "joints that close loops",
+    "loop": "joints that close loops, and those of Drake",
     "spring": "springs, dampers and bushings between links",
 }
 MAX_BYTES = 10_000_000

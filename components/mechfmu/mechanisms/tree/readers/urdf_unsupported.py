@@ -21,7 +21,9 @@ def check_supported(robot: Element, ignore: Collection[str]) -> None:
     """Raise a Fault that names what is not supported, unless it is ignored."""
     unsupported = Unsupported(frozenset(ignore))
     for element in robot.iterchildren():
-        if word := WORDS.get(local_tag(element)):
+        if element.prefix == "drake" and local_tag(element) == "joint":
+            unsupported.add("loop", f"drake:{_text(element)}", element.sourceline)
+        elif word := WORDS.get(local_tag(element)):
             unsupported.add(word, _text(element), element.sourceline)
     for group in all_of(robot, "gazebo"):
         for joint in all_of(group, "joint"):
