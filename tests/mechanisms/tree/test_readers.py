@@ -800,7 +800,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ("<robot/>", "description:1: has no link"),
         (
             '<robot><link name="a"/></robot>',
-            "description:1: link a: is the only link and the base, so nothing can move; with a mass, --base free would",
+            "description:1: link a: is the only link and the base, so nothing can move; with mass and inertia, --base",
         ),
         (
             f'<robot><link name="a">{POINTS}</link></robot>',
@@ -808,7 +808,7 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ),
         (
             f"<robot>{PAIR}</robot>",
-            "description:1: no joint of the tree can move: every joint is fixed; with a mass, --base free would",
+            "description:1: no joint of the tree can move: every joint is fixed; with mass and inertia, --base",
         ),
         (
             "<robot>" + PAIR.replace('"b"/>', f'"b">{POINTS}</link>', 1) + "</robot>",

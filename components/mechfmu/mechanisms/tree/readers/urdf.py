@@ -151,15 +151,17 @@ def _tree(
     ((root, line),) = roots
     what = f"link {printable(root.name)}"
     shapes = urdf_shapes(robot, elements["link"], meshes)
-    has_mass = _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0
+    rigid = _fixed_together(root.name, [b for b, _ in links], [j for j, _ in joints])
     if base == "free":
-        if not has_mass:
+        if not sum(body.mass for body in rigid) > 0:
             raise Fault(f"{what}: the root link cannot float: neither it nor a link fixed to it has mass", line)
         taken = {j.name for j, _ in joints}
         own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
-        remedy = "--base free lets {} float" if has_mass else "with a mass, --base free would let {} float"
+        can_float = any(body.mass > 0 for body in rigid) and any(any(body.inertia) for body in rigid)
+        free = "--base free"
+        remedy = f"{free} lets {{}} float" if can_float else f"with mass and inertia, {free} would let {{}} float"
         if len(links) == 1:
             raise Fault(f"{what}: is the only link and the base, so nothing can move; {remedy.format('it')}", line)
         if not any(j.rates for j, _ in joints):
@@ -171,9 +173,9 @@ def _tree(
     return arranged(name, links, joints, poses, "link", shapes, *judgement, attached)
 
 
-def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
-    """The mass of a link and of all that is fixed to it."""
-    mass_of, group = {b.name: b.mass for b in bodies}, {root}
+def _fixed_together(root: str, bodies: list[Body], joints: list[Joint]) -> list[Body]:
+    """A link and all that is fixed to it."""
+    group = {root}
     fixed: dict[str, list[str]] = {}
     for joint in joints:
         if joint.kind == "fixed":
@@ -183,7 +185,7 @@ def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
         new = [c for c in fixed.get(waiting.pop(), []) if c not in group]
         group.update(new)
         waiting.extend(new)
-    return sum(mass_of[n] for n in group)
+    return [body for body in bodies if body.name in group]
 
 
 def _link(element: Element) -> tuple[Body, int]:
