@@ -201,7 +201,9 @@ def test_poses_of_sensors(pose: str, tmp_path: Path) -> None:
     ),
 )
 def test_the_reason_is_told_where_a_sensor_is_left_out(old: str, new: str, message: str, tmp_path: Path) -> None:
-    (file := tmp_path / "robot.urdf").write_text(ROBOT.replace(old, new))
+    on_joints = '<sensor name="s"><parent joint="hinge"/></sensor><gazebo reference="hinge"><sensor name="t"/></gazebo>'
+    text = ROBOT.replace(old, new).replace("</robot>", f"{on_joints}</robot>")  # those on joints are not mentioned
+    (file := tmp_path / "robot.urdf").write_text(text)
     reports: list[str] = []
     read_tree(file, report=reports.append)
     assert len(reports) == 1

@@ -56,6 +56,7 @@ def attachments(robot: Element, held: str, report: Report = no_report) -> Attach
 
 def _sensors(robot: Element, links: Collection[str], faults: list[Fault]) -> Iterator[tuple[FramePoint, int]]:
     """The frames of sensors on links, with their lines; what is wrong with others is added to the faults."""
+    joints = {joint.get("name") for joint in all_of(robot, "joint")}
     groups: list[Element] = [robot, *all_of(robot, "gazebo")]
     for group, element in ((g, e) for g in groups for e in all_of(g, "sensor")):
         what = f"sensor {printable(element.get('name') or '')}".rstrip()
@@ -69,6 +70,8 @@ def _sensors(robot: Element, links: Collection[str], faults: list[Fault]) -> Ite
                 R, position = origin_of(element, what)
             else:
                 body = attribute(group, "reference", what)
+                if body not in links and body in joints:
+                    continue  # likewise
                 (R, position), relative = read_pose(element, what)
                 if relative not in ("", body):
                     text = f"relative_to {printable(relative)} is not its link {printable(body)}"
