@@ -213,7 +213,7 @@ def test_other_files_get_a_hint(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
-        (["list", "{file}", "--ignore", "wheels"], "unknown for a URDF file (it has: mimic, transmission, free)"),
+        (["list", "{file}", "--ignore", "wheels"], "unknown for a URDF file (it has: mimic, transmission, free, "),
         (["build", "{file}", "--inertia", "hope"], "inertia=hope: must be one of refuse, warn, repair"),
         (["build", "{file}", "--option", "effort=some"], "option effort=some: must be one of limited, unlimited"),
         (["list", "link_chain", "--inertia", "warn"], "--inertia is for .urdf, .toml and other robot files"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,7 @@ def load_mechanism(
     from ..mechanisms.tree.model import Tree
 
     reading: Any = dict(inertia=file.inertia or "refuse", ignore=file.ignore, report=REPORTER.info)
+    check_arguments(name, given, (Tree, ComputedTorque) if controller else (Tree,), file.package_paths)
     options, reading["arguments"] = split_arguments(name, given, ComputedTorque if controller else Tree)
     if controller:
         if file.base == "moving":
@@ -128,6 +129,20 @@ def load_mechanism(
         raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort (and --base)")
     asked: Any = dict(frames=file.frames, contacts=file.contacts, package_paths=file.package_paths)
     return Tree.from_file(name, file.base, **options, **reading, **asked)
+
+
+def check_arguments(
+    name: str, given: Mapping[str, Any], owners: Sequence[type[Mechanism]], package_paths: Sequence[str]
+) -> None:
+    """Check that no --option is both an option of one of the mechanisms and an argument of the xacro file."""
+    own = {option.name for owner in owners for option in owner.option_list} & given.keys()
+    if not own or not name.lower().endswith(".xacro"):
+        return
+    from ..mechanisms.tree.readers.xacro_file import xacro_arguments
+
+    for clash in sorted(own & xacro_arguments(Path(name), given, package_paths)):
+        text = "is an argument of the file and an option of the mechanism; rename the argument in the file"
+        raise UserError(f"{name}: --option {clash}: {clash} {text}")
 
 
 def split_arguments(

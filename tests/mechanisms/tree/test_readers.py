@@ -96,6 +96,18 @@ def test_a_file_and_its_text_give_the_same_tree(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    (
+        ('?xml version="1.0"', '?xml version="0.0"'),
+        ('value="2.5"', 'value=" 2.5\n"'),
+        ('lower="-1.5"', 'lower="-1.5 "'),
+    ),
+)
+def test_odd_versions_of_xml_and_blanks_around_numbers_are_accepted(old: str, new: str) -> None:
+    assert read_urdf(ROBOT.replace(old, new, 1).encode()) == read_urdf(ROBOT)
+
+
 def test_a_robot_without_name_is_called_like_its_file(tmp_path: Path) -> None:
     (tmp_path / "my-robot.urdf").write_text(ROBOT.replace('name="toy" ', ""))
     assert read_urdf(tmp_path / "my-robot.urdf").name == "my_robot"
@@ -345,7 +357,7 @@ def test_every_joint_type_moves_as_in_pinocchio() -> None:
     tree = read_urdf(ROBOT)
     assert worst_difference(tree, Pinocchio(ROBOT, tree)) < OTHER_CODE
     floating = ROBOT.replace('name="rail" type="prismatic"', 'name="rail" type="floating"').replace(
-        '<axis xyz="0 0 -3"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
+        '<axis xyz="0 0 -3"/><limit upper="0.3" effort="5" velocity="1"/>', '<origin xyz="1 2 3" rpy="1 2 3"/>'
     )
     damped = floating.replace('<origin xyz="1 2 3"', '<dynamics damping="2"/><origin xyz="1 2 3"')
     with pytest.raises(UserError, match=r"joint rail: a floating joint has no damping .*; --ignore free leaves them"):
@@ -498,6 +510,18 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<joint name="screw"',
         "joint screw: mimic: joint mount is fixed, and cannot lead it (only revolute and prismatic joints lead)",
     ),
+    "mimic of a floating joint": (
+        'name="mount" type="fixed">',
+        'name="mount" type="floating"><mimic joint="rail"/>',
+        '<joint name="mount"',
+        "joint mount: mimic: a free joint cannot follow another (allowed: revolute, prismatic)",
+    ),
+    "limit of a floating joint": (
+        '<joint name="rail" type="prismatic"',
+        '<joint name="rail" type="floating"',
+        '<limit upper="0.3"',
+        "joint rail: a floating joint has no limit upper; --ignore free leaves its limits out",
+    ),
     "mimic multiplier": (
         '<child link="tool"/>',
         '<child link="tool"/><mimic joint="rail" multiplier="nan"/>',
@@ -527,6 +551,44 @@ URDF_FAULTS = {  # old text, new text, where the message points, the message
         '<transmission><joint name="rail"/><motorInertia>light</motorInertia></transmission>',
         "<motorInertia",
         "transmission: motorInertia: light is not a number",
+    ),
+    "two reductions": (
+        '<transmission name="t"><joint name="shoulder"/><joint name="shoulder"/></transmission>',
+        '<transmission name="t"><joint name="rail"><mechanicalReduction>5</mechanicalReduction></joint><actuator>'
+        "<mechanicalReduction>10</mechanicalReduction><rotorInertia>1</rotorInertia></actuator></transmission>",
+        "<transmission",
+        "transmission t: mechanicalReduction is 10 and 5; give it once, or --ignore transmission",
+    ),
+    "reduction of zero": (
+        '<transmission name="t"><joint name="shoulder"/><joint name="shoulder"/></transmission>',
+        '<transmission name="t"><joint name="rail"/><mechanicalReduction>0</mechanicalReduction>'
+        "<rotorInertia>1</rotorInertia></transmission>",
+        "<transmission",
+        "transmission t: its reduction is 0",
+    ),
+    "joint in gazebo": (
+        '<joint type="magic"/>',
+        '<joint name="loop" type="revolute"><parent>tool</parent><child>ground</child></joint>',
+        '<joint name="loop"',
+        "unsupported: joint loop in <gazebo>. To leave this out: --ignore loop",
+    ),
+    "loop joint": (
+        "<transmission",
+        '<loop_joint name="l"/>\n<linear_bushing_rpy/><force_element/><transmission',
+        "<loop_joint",
+        "unsupported: loop_joint l; linear_bushing_rpy (line 47) and 1 more. To leave this out: --ignore loop",
+    ),
+    "joint of Drake": (
+        "<transmission",
+        '<drake:joint xmlns:drake="d" name="s" type="ball"/><transmission',
+        "<drake:",
+        "unsupported: drake:joint s. To leave this out: --ignore loop",
+    ),
+    "spring of Drake": (
+        "<transmission",
+        '<drake:linear_spring_damper xmlns:drake="d" name="s"/><transmission',
+        "<drake:",
+        "unsupported: linear_spring_damper s. To leave this out: --ignore spring",
     ),
     "word": ('xyz="0.1 0 0.5"', 'xyz="0.1 abc 0.5"', "abc", "joint shoulder: origin xyz: abc is not a number"),
     "nan": ('xyz="0.1 0 0.5"', 'xyz="0.1 nan 0.5"', "nan", "joint shoulder: origin xyz: nan is not a number"),
@@ -646,6 +708,61 @@ def test_rotor_inertias_of_transmissions() -> None:
     assert read_urdf(ROBOT.replace(old, ignored), ignore=("transmission",)) == read_urdf(ROBOT)
 
 
+def test_rotors_of_floating_joints_are_rejected() -> None:
+    text = ROBOT.replace('type="continuous"', 'type="floating"').replace('lower="7" upper="-7"', "")
+    drive = '<transmission name="d"><joint name="screw"/><rotorInertia>1</rotorInertia></transmission></robot>'
+    text = text.replace("</robot>", drive)
+    with pytest.raises(UserError, match="transmission d: joint screw is floating and has no rotor; --ignore trans"):
+        read_urdf(text)
+    assert read_urdf(text, ignore=["transmission"]).joints[2].armature == 0
+
+
+def test_limits_loops_and_springs_can_be_ignored() -> None:
+    text = ROBOT.replace('type="prismatic"', 'type="planar"')
+    extended = text.replace("</robot>", '<loop_joint name="l"/><force_element/></robot>')
+    with pytest.raises(UserError, match=":44: joint rail: a planar joint has no limit upper; --ignore planar leaves"):
+        read_urdf(text)
+    assert read_urdf(extended, ignore=["planar", "loop", "spring"]) == read_urdf(text, ignore=["planar"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    (
+        (
+            'upper="2"',
+            'uper="2"',
+            11,
+            "joint shoulder: unknown attribute uper in <limit> is ignored; did you mean upper?",
+        ),
+        (
+            "<dynamics ",
+            "<dynamic ",
+            12,
+            "joint shoulder: unknown element <dynamic> in <joint> is ignored; did you mean",
+        ),
+        ("<limit ", "<limits ", 11, "joint shoulder: unknown element <limits> in <joint> and 2 more are ignored; did"),
+        (
+            'xyz="0 0.02',
+            'xzy="0 0.02',
+            18,
+            "link upper: unknown attribute xzy in <origin> is ignored; did you mean xyz?",
+        ),
+        (
+            "</inertial>",
+            "<density/></inertial>",
+            21,
+            "link upper: unknown element <density> in <inertial> and 2 more are",
+        ),
+        ("<safety_controller", '<v:limits xmlns:v="v"/><hardwareInterface', 0, ""),
+    ),
+)
+def test_unknown_elements_and_attributes_are_reported_once(old: str, new: str, line: int, message: str) -> None:
+    reports: list[tuple[str, int]] = []
+    read_urdf(ROBOT.replace(old, new), report=lambda *report: reports.append(report))
+    assert [number for _, number in reports] == ([line] if message else [])
+    assert all(text.startswith(message) for text, _ in reports)
+
+
 def test_mimic_elements() -> None:
     """Names are changed as those of the joints are, and a fixed joint follows nobody."""
     text = ROBOT.replace('name="rail"', 'name="the-rail"')
@@ -683,10 +800,18 @@ PAIR = '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><parent l
         ("<robot/>", "description:1: has no link"),
         (
             '<robot><link name="a"/></robot>',
+            "description:1: link a: is the only link and the base, so nothing can move; with mass and inertia, --base",
+        ),
+        (
+            f'<robot><link name="a">{POINTS}</link></robot>',
             "description:1: link a: is the only link and the base, so nothing can move; --base free lets it float",
         ),
         (
             f"<robot>{PAIR}</robot>",
+            "description:1: no joint of the tree can move: every joint is fixed; with mass and inertia, --base",
+        ),
+        (
+            "<robot>" + PAIR.replace('"b"/>', f'"b">{POINTS}</link>', 1) + "</robot>",
             "description:1: no joint of the tree can move: every joint is fixed; --base free lets the robot float",
         ),
         (

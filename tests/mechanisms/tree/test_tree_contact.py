@@ -16,6 +16,7 @@ from helpers.bouncing_reference import Fall, heights
 from helpers.chains import off_by
 from helpers.fmu_client import Host
 from helpers.pinocchio_tree import PinocchioTree
+from helpers.robot_files import SDF_MODEL
 from helpers.tolerances import (
     BOUNCING_BALL,
     GROUND_ENERGY,
@@ -35,6 +36,7 @@ from helpers.trees import random_state, random_tree
 from mechfmu.analysis.linear import linearize
 from mechfmu.mechanisms.computed_torque.model import ComputedTorque
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.mechanisms.tree.start_in_ground import start_in_ground
 from mechfmu.model import UserError
 from mechfmu.multibody.attachments import ContactSphere
@@ -302,7 +304,7 @@ def test_contacts_of_a_urdf_file(tmp_path: Path) -> None:
         (x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)
     }
     file.write_text(ROBOT.replace('"hand"', '"trunk_1"'))
-    corner, hand = contacts("trunk", "trunk_1:0.1", "trunk_1:0.2")[0::8]
+    corner, hand = contacts("trunk", "trunk_1:0.2")[0::8]
     assert (corner.name, corner.body) == ("trunk_1", "trunk")  # the link of this name does not displace it
     assert hand == ContactSphere("trunk_1_2", "trunk_1", radius=0.2)
     file.write_text(ROBOT)
@@ -317,6 +319,24 @@ def test_contacts_of_a_urdf_file(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(UserError, match=message):
             contacts(wrong)
+
+
+@pytest.mark.parametrize("asked", (("foot", "foot:0.03"), ("foot:0.02", "foot:0.03"), ("all", "foot:0.03")))
+def test_different_contacts_of_one_link_are_rejected(asked: tuple[str, str], tmp_path: Path) -> None:
+    (file := tmp_path / "robot.urdf").write_text(ROBOT)
+    message = "--contact {} and --contact {}: different contacts of link foot; omit one of them"
+    with pytest.raises(UserError) as caught:
+        read_tree(file, "free", contacts=asked)
+    assert str(caught.value) == message.format(*asked)
+    assert len(read_tree(file, "free", contacts=["all", "foot", "foot"]).contacts) == 9
+    assert len(read_tree(file, "free", contacts=["trunk", "trunk:0.1"]).contacts) == 9  # corners and a sphere
+
+
+def test_contact_of_a_link_in_a_nested_model(tmp_path: Path) -> None:
+    (file := tmp_path / "robot.sdf").write_text(SDF_MODEL)
+    for text, radius in (("arm::hand", 0.0), ("arm::hand:0.2", 0.2)):
+        (sphere,) = read_tree(file, contacts=[text]).contacts
+        assert (sphere.body, sphere.radius) == ("arm__hand", radius)
 
 
 TOML = """

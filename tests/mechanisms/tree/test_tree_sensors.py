@@ -27,6 +27,7 @@ from helpers.tree_cases import (
 )
 from helpers.trees import random_rotation, random_state, random_tree
 from mechfmu.mechanisms.tree.model import Tree
+from mechfmu.mechanisms.tree.readers.read import read_tree
 from mechfmu.model import UserError
 from mechfmu.multibody.attachments import FramePoint
 from mechfmu.multibody.tree import Body, BodyTree, Joint
@@ -152,7 +153,6 @@ ROBOT = """<robot name="r"><link name="root"/>
   <joint name="mount" type="fixed"><parent link="arm"/><child link="hand-2"/><origin xyz="0 0 1"/></joint>
   <sensor name="imu"><parent link="arm"/><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/></sensor>
   <sensor name="arm"><parent link="arm"/><origin xyz="0 0 7"/></sensor>
-  <sensor name="broken"><parent link="nowhere"/></sensor>
   <gazebo reference="hand-2"><sensor name="ft"><pose>0 0 0.5 0 0 -1.5707963267948966</pose></sensor></gazebo></robot>"""
 
 
@@ -171,9 +171,43 @@ def test_links_joints_and_sensors_of_a_file_can_be_asked_for(tmp_path: Path) -> 
     assert points[-1].position == (0, 0, 7)
     assert "hinge_frame.x" in Tree.from_file(file, frames=asked).table.by_name  # hinge.x could be the joint's
     assert Tree.from_file(file).options == Tree(model=Tree.from_file(file).tree.to_json()).options
-    for name in ("broken", "imo"):
-        with pytest.raises(UserError, match=f"--frame {name}: there is no link, joint or sensor of this name"):
-            Tree.from_file(file, frames=[name])
+    with pytest.raises(UserError, match="--frame imo: there is no link, joint or sensor of this name"):
+        Tree.from_file(file, frames=["imo"])
+
+
+@pytest.mark.parametrize(
+    "pose",
+    (
+        '<pose degrees="true">0 0 0.5 0 0 -90</pose>',
+        '<pose rotation_format="quat_xyzw" relative_to="hand-2">0 0 0.5 0 0 -0.70710678 0.70710678</pose>',
+    ),
+)
+def test_poses_of_sensors(pose: str, tmp_path: Path) -> None:
+    (file := tmp_path / "robot.urdf").write_text(ROBOT.replace("<pose>0 0 0.5 0 0 -1.5707963267948966</pose>", pose))
+    (point,) = read_tree(file, frames=["ft"]).points
+    assert (point.position, point.rotation) == ((0, 0, 0.5), (0, 1, 0, -1, 0, 0, 0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    (
+        (
+            '<sensor name="imu"><parent link="arm"/>',
+            '<sensor name="imu"><parent link="leg"/>',
+            "imu: link leg does not",
+        ),
+        ('name="ft"><pose>', 'name="ft"><pose relative_to="arm">', "ft: relative_to arm is not its link hand-2; it is"),
+        ('name="ft"><pose>', 'name="ft"><pose>nan ', "ft: pose: needs 6 numbers, has 7; it is left out"),
+    ),
+)
+def test_the_reason_is_told_where_a_sensor_is_left_out(old: str, new: str, message: str, tmp_path: Path) -> None:
+    on_joints = '<sensor name="s"><parent joint="hinge"/></sensor><gazebo reference="hinge"><sensor name="t"/></gazebo>'
+    text = ROBOT.replace(old, new).replace("</robot>", f"{on_joints}</robot>")  # those on joints are not mentioned
+    (file := tmp_path / "robot.urdf").write_text(text)
+    reports: list[str] = []
+    read_tree(file, report=reports.append)
+    assert len(reports) == 1
+    assert f"sensor {message}" in reports[0]
 
 
 TOML = """

@@ -68,11 +68,25 @@ def test_arguments_on_the_command_line(file: Path, capsys: pytest.CaptureFixture
     assert "has no argument mas; did you mean mass? (it has: mass)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", (["list"], ["build", "-o", "out"], ["linearize"], ["convert"]))
+def test_an_argument_with_the_name_of_an_option(
+    file: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    file.write_text(XACRO.replace('name="mass"', 'name="stops"').replace("arg mass", "arg stops"))
+    output = ["arm.toml"] if command == ["convert"] else []
+    assert main([*command, file.name, *output, "--option", "stops=elastic"]) == 2
+    message = "stops is an argument of the file and an option of the mechanism; rename the argument in the file"
+    assert capsys.readouterr().err == f"mechfmu {command[0]}: {file.name}: --option stops: {message}\n"
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     (
         ("$(arg mass)", "$(arg weight)", r"xacro: its argument weight has no value: --option weight=VALUE"),
         ('mass="$(arg mass)"', 'mass="${m}"', r"xacro: xacro: name 'm' is not defined"),
+        ("$(arg mass)", "$(env NOPE)", r"xacro: xacro: environment variable 'NOPE' is not set$"),
+        ("$(arg mass)", "$(eval 1/0)", r"xacro: xacro: division by zero$"),
         ("$(find my_robot)", "$(find other)", r"there is no package other beside or above the file"),
         ('<child link="upper"/>', '<child link="uper"/>', r"xacro, expanded:\d+: joint shoulder: its child uper"),
         ("</robot>", "</robo>", r"xacro:7: is not valid XML: mismatched tag"),

@@ -10,7 +10,7 @@ from argcomplete.completers import FilesCompleter
 
 from ...model import UserError
 from ..arguments import read_pairs
-from ..mechanism_argument import FileOptions, add_file_options, add_mechanism_options
+from ..mechanism_argument import FileOptions, add_file_options, add_mechanism_options, check_arguments
 from ..result_files import check_ending, check_writable
 from ..terminal import REPORTER, count
 from . import Commands
@@ -33,6 +33,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from ...atomic_file import atomic_write
+    from ...mechanisms.tree.model import Tree
     from ...mechanisms.tree.readers.read import read_tree
     from ...mechanisms.tree.readers.toml_writer import toml_text
 
@@ -41,7 +42,9 @@ def run(options: argparse.Namespace) -> None:
     if asked.base not in (None, "fixed", "free"):
         raise UserError(f"--base {asked.base}: must be fixed or free")
     reading: Any = dict(inertia=asked.inertia or "refuse", ignore=asked.ignore, report=REPORTER.info)
-    reading |= dict(frames=asked.frames, contacts=asked.contacts, arguments=read_pairs(options.option, "--option"))
+    arguments = read_pairs(options.option, "--option")
+    check_arguments(options.file, arguments, (Tree,), asked.package_paths)
+    reading |= dict(frames=asked.frames, contacts=asked.contacts, arguments=arguments)
     reading["package_paths"] = asked.package_paths
     tree = read_tree(options.file, asked.base, **reading)
     text = toml_text(tree, Path(options.file).name)

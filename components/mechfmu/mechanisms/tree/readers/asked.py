@@ -13,7 +13,7 @@ from ....multibody.tree import BodyTree
 from .common import MAX_NUMBER, legal_name, printable
 
 ALL = "all"
-_RADIUS = re.compile(r"(.+):([^:]*)")
+_RADIUS = re.compile(r"(.*[^:]):([^:]*)")  # the :: of a link in a nested model is not followed by a radius
 
 
 def with_asked(tree: BodyTree, frames: Sequence[str], contacts: Sequence[str], keep: bool) -> BodyTree:
@@ -23,8 +23,8 @@ def with_asked(tree: BodyTree, frames: Sequence[str], contacts: Sequence[str], k
         point = _frame(tree, name)
         if point.name not in {p.name for p in points}:
             points.append(point)
-    spheres = list(tree.contacts) if keep else []
-    spheres += [sphere for text in contacts for sphere in _contacts(tree, text)]
+    spheres = [(f"the [[contact]] {c.name} of the file", c) for c in tree.contacts] if keep else []
+    spheres += [(f"--contact {printable(text)}", sphere) for text in contacts for sphere in _contacts(tree, text)]
     return replace(tree, points=tuple(points), contacts=_named_once(spheres))
 
 
@@ -60,10 +60,18 @@ def _contacts(tree: BodyTree, text: str) -> list[ContactSphere]:
     return found if found and radius is None else [ContactSphere(body, body, radius=radius or 0.0)]
 
 
-def _named_once(spheres: Sequence[ContactSphere]) -> tuple[ContactSphere, ...]:
-    """The last one of each name on each body; one whose name another body's has gets a number."""
+def _named_once(spheres: Sequence[tuple[str, ContactSphere]]) -> tuple[ContactSphere, ...]:
+    """Each sphere once, with what asks for it; one whose name another body's has gets a number.
+
+    Two spheres of one name on one body must be the same: one of them would be lost.
+    """
+    asked: dict[tuple[str, str], tuple[str, ContactSphere]] = {}
+    for origin, sphere in spheres:
+        first, other = asked.setdefault((sphere.name, sphere.body), (origin, sphere))
+        if other != sphere:
+            raise UserError(f"{first} and {origin}: different contacts of link {sphere.body}; omit one of them")
     found: dict[str, ContactSphere] = {}
-    for sphere in {(s.name, s.body): s for s in spheres}.values():
+    for _, sphere in asked.values():
         numbered = (f"{sphere.name}_{i}" for i in count(2))
         name = next(n for n in chain((sphere.name,), numbered) if n not in found)
         found[name] = replace(sphere, name=name)

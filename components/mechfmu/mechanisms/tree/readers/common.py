@@ -95,7 +95,8 @@ def no_report(text: str, line: int) -> None:
 
 
 def number(text: str, what: str, line: int, largest: float = MAX_NUMBER) -> float:
-    """A decimal number and nothing else: float() would also take nan, inf, 1_000 and foreign digits."""
+    """A decimal number and blanks around it: float() would also take nan, inf, 1_000 and foreign digits."""
+    text = text.strip(" \t\r\n")
     if len(text) > 100 or not _NUMBER.fullmatch(text):
         raise Fault(f"{what}: {printable(text) or 'nothing'} is not a number", line)
     return in_range(float(text), what, line, largest)

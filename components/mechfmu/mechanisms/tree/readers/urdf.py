@@ -20,10 +20,11 @@ Frames that can be asked for are <sensor> elements, and the root link when it is
 tree). Spheres and the corners of boxes of <collision> can become contacts. See urdf_attachments.py.
 
 Boxes, cylinders, spheres and meshes of <visual> (boxes, cylinders and spheres of <collision>, for a link that has none
-there) are kept for the drawing, see urdf_shapes.py. Everything else (gazebo, ...) does not concern dynamics and is
-ignored, whatever it contains, and so are a shape with a mistake and the <mimic> of a fixed joint. The root link is the
-base: fixed (base="fixed": its inertia does not matter and is dropped) or carried by a free joint called "base". Names
-that variables of an FMU cannot have are changed, see common.legal_names.
+there) are kept for the drawing, see urdf_shapes.py. Joints that close loops and springs between links are refused, see
+urdf_unsupported.py. Everything else (gazebo, ...) does not concern dynamics and is ignored, whatever it contains, and
+so are a shape with a mistake and the <mimic> of a fixed joint; what is unknown in links and joints is reported, see
+urdf_unknown.py. The root link is the base: fixed (base="fixed": its inertia does not matter and is dropped) or carried
+by a free joint called "base". Names that variables of an FMU cannot have are changed, see common.legal_names.
 
 Safe: no DOCTYPE, hence no entities; no network, no other files but meshes in known folders; limits of size and depth.
 """
@@ -62,6 +63,8 @@ from .unsupported import ignored_words
 from .urdf_attachments import attachments
 from .urdf_elements import origin_of as _origin
 from .urdf_shapes import urdf_shapes
+from .urdf_unknown import report_unknown
+from .urdf_unsupported import check_supported
 from .xml_tree import Element, parsed
 from .xml_tree import all_of as _all
 from .xml_tree import attribute as _attribute
@@ -71,7 +74,10 @@ from .xml_tree import tag as _tag
 IGNORED = {  # word of --ignore -> what it leaves out
     "mimic": "<mimic>: every joint moves on its own",
     "transmission": "inertias of rotors",
-    "free": "damping and friction of floating joints",
+    "free": "damping, friction and limits of floating joints",
+    "planar": "limits of planar joints",
+    "loop": "joints that close loops, and those of Drake",
+    "spring": "springs, dampers and bushings between links",
 }
 MAX_BYTES = 10_000_000
 KINDS = {
@@ -125,7 +131,9 @@ def _tree(
     elements = {tag: list(_all(robot, tag)) for tag in ("link", "joint", "transmission")}
     for tag, them in elements.items():
         check_count(len(them), tag)
+    report_unknown(robot, judgement[1])
     links, found = [_link(e) for e in elements["link"]], [_joint(e, ignore) for e in elements["joint"]]
+    check_supported(robot, ignore)
     joints = with_rotors([(joint, line) for joint, line, _ in found], elements["transmission"], ignore)
     poses = {joint.child: pose for joint, _, pose in found if pose is not None}
     if not links:
@@ -143,26 +151,31 @@ def _tree(
     ((root, line),) = roots
     what = f"link {printable(root.name)}"
     shapes = urdf_shapes(robot, elements["link"], meshes)
+    rigid = _fixed_together(root.name, [b for b, _ in links], [j for j, _ in joints])
     if base == "free":
-        if not _rigid_mass(root.name, [b for b, _ in links], [j for j, _ in joints]) > 0:
+        if not sum(body.mass for body in rigid) > 0:
             raise Fault(f"{what}: the root link cannot float: neither it nor a link fixed to it has mass", line)
         taken = {j.name for j, _ in joints}
         own = next(n for n in ("base", "base_joint", *(f"base_{i}" for i in range(len(taken) + 1))) if n not in taken)
         joints = [(Joint(own, "free", root.name), line), *joints]
     else:
+        can_float = any(body.mass > 0 for body in rigid) and any(any(body.inertia) for body in rigid)
+        free = "--base free"
+        remedy = f"{free} lets {{}} float" if can_float else f"with mass and inertia, {free} would let {{}} float"
         if len(links) == 1:
-            raise Fault(f"{what}: is the only link and the base, so nothing can move; --base free lets it float", line)
+            raise Fault(f"{what}: is the only link and the base, so nothing can move; {remedy.format('it')}", line)
         if not any(j.rates for j, _ in joints):
-            raise Fault("no joint of the tree can move: every joint is fixed; --base free lets the robot float", line)
+            floats = remedy.format("the robot")
+            raise Fault(f"no joint of the tree can move: every joint is fixed; {floats}", line)
         links = [(b, at) for b, at in links if b is not root]
         joints = [(replace(j, parent="") if j.parent == root.name else j, at) for j, at in joints]
-    attached = attachments(robot, "" if base == "free" else root.name)
+    attached = attachments(robot, "" if base == "free" else root.name, judgement[1])
     return arranged(name, links, joints, poses, "link", shapes, *judgement, attached)
 
 
-def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
-    """The mass of a link and of all that is fixed to it."""
-    mass_of, group = {b.name: b.mass for b in bodies}, {root}
+def _fixed_together(root: str, bodies: list[Body], joints: list[Joint]) -> list[Body]:
+    """A link and all that is fixed to it."""
+    group = {root}
     fixed: dict[str, list[str]] = {}
     for joint in joints:
         if joint.kind == "fixed":
@@ -172,7 +185,7 @@ def _rigid_mass(root: str, bodies: list[Body], joints: list[Joint]) -> float:
         new = [c for c in fixed.get(waiting.pop(), []) if c not in group]
         group.update(new)
         waiting.extend(new)
-    return sum(mass_of[n] for n in group)
+    return [body for body in bodies if body.name in group]
 
 
 def _link(element: Element) -> tuple[Body, int]:
@@ -213,8 +226,12 @@ def _joint(element: Element, ignore: Collection[str] = ()) -> tuple[Joint, int, 
     if kind == "floating":
         if "free" not in ignore and (joint.damping or joint.friction):
             raise Fault(f"{what}: a floating joint has no damping and no friction; --ignore free leaves them out", line)
-        return replace(joint, damping=0.0, friction=0.0), line, None
+        joint = replace(joint, damping=0.0, friction=0.0)
     joint = joint if "mimic" in ignore else _with_mimic(joint, element, what)
+    if KINDS[kind] in ("free", "planar") and KINDS[kind] not in ignore:
+        _check_no_limits(element, what, kind)
+    if kind == "floating":
+        return joint, line, None
     axis = _axis(element, what)
     if kind == "planar":
         Q = _z_to(axis)
@@ -242,6 +259,15 @@ def _with_mimic(joint: Joint, element: Element, what: str) -> Joint:
     )
     leader = check_name(_attribute(mimic, "joint", what), f"{what}: mimic", mimic.sourceline)
     return replace(joint, mimic=leader, multiplier=multiplier, offset=offset)
+
+
+def _check_no_limits(element: Element, what: str, kind: str) -> None:
+    """Check that a joint of several coordinates has no limits but those that mean none: velocity, and zeros."""
+    limit = _one(element, "limit", what)
+    for key in ("lower", "upper", "effort") if limit is not None else ():
+        if number(limit.get(key, "0"), f"{what}: limit {key}", limit.sourceline, largest=np.finfo(float).max):
+            text = f"a {kind} joint has no limit {key}; --ignore {KINDS[kind]} leaves its limits out"
+            raise Fault(f"{what}: {text}", limit.sourceline)
 
 
 def _with_limits(joint: Joint, element: Element, what: str, kind: str) -> Joint:

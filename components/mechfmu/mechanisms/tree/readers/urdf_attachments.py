@@ -5,29 +5,31 @@
     <collision> <sphere/>                                                           a sphere
     <collision> <box/>                                                              eight points, its corners
 
-A sensor with the name of a link or of another sensor gets the suffix _sensor, and a number from the second on. One with
-a mistake is left out, as other programs' elements are; then it cannot be asked for.
+A <pose> may have degrees and rotation_format, as in SDF. A sensor with the name of a link or of another sensor gets the
+suffix _sensor, and a number from the second on. One with a mistake is left out, as other programs' elements are, and
+this is reported; then it cannot be asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import chain, count, islice, product
 
 import numpy as np
 
 from ....multibody.attachments import ContactSphere, FramePoint
-from .common import MAX_ATTACHED, MAX_BODIES, Fault, flat, from_rpy, legal_name, numbers, printable
+from .common import MAX_ATTACHED, MAX_BODIES, Fault, Report, flat, legal_name, no_report, printable
+from .sdf_frames import read_pose
 from .urdf_elements import origin_of, size_of
 from .xml_tree import Element, all_of, attribute, one, tag
 
 Attached = list[tuple[FramePoint | ContactSphere, int]]  # each with its line
 
 
-def attachments(robot: Element, held: str) -> Attached:
-    """Return the frames and contact spheres. held: the root link, if it is the base."""
+def attachments(robot: Element, held: str, report: Report = no_report) -> Attached:
+    """Return the frames and contact spheres. held: the root link, if it is the base. report: gets what is left out."""
     links = {str(e.get("name")): e for e in all_of(robot, "link")}
     found: Attached = []
     used: set[str] = set()
@@ -36,36 +38,50 @@ def attachments(robot: Element, held: str) -> Attached:
     if held:
         found.append((FramePoint(legal_name(held)), links[held].sourceline))
         taken.add(legal_name(held))
-    for point, line in islice(_sensors(robot), MAX_BODIES):
-        if point.body in links:
-            numbered = (f"{point.name}_sensor_{i}" for i in count(max(2, alike[point.name])))
-            name = next(n for n in chain((point.name, f"{point.name}_sensor"), numbered) if n not in taken)
-            taken.add(name)
-            alike[point.name] += 1
-            found.append((replace(point, name=name, body="" if point.body == held else point.body), line))
+    faults: list[Fault] = []
+    for point, line in islice(_sensors(robot, links, faults), MAX_BODIES):
+        numbered = (f"{point.name}_sensor_{i}" for i in count(max(2, alike[point.name])))
+        name = next(n for n in chain((point.name, f"{point.name}_sensor"), numbered) if n not in taken)
+        taken.add(name)
+        alike[point.name] += 1
+        found.append((replace(point, name=name, body="" if point.body == held else point.body), line))
+    if faults:
+        them = f"it and {len(faults) - 1} more are left out" if len(faults) > 1 else "it is left out"
+        report(f"{faults[0]}; {them}", faults[0].line)
     for name, link in links.items():
         if name != held:
             found += [(sphere, link.sourceline) for sphere in _spheres(link, name, used)]
     return found
 
 
-def _sensors(robot: Element) -> Iterator[tuple[FramePoint, int]]:
-    for element in all_of(robot, "sensor"):
+def _sensors(robot: Element, links: Collection[str], faults: list[Fault]) -> Iterator[tuple[FramePoint, int]]:
+    """The frames of sensors on links, with their lines; what is wrong with others is added to the faults."""
+    joints = {joint.get("name") for joint in all_of(robot, "joint")}
+    groups: list[Element] = [robot, *all_of(robot, "gazebo")]
+    for group, element in ((g, e) for g in groups for e in all_of(g, "sensor")):
+        what = f"sensor {printable(element.get('name') or '')}".rstrip()
         try:
-            body = attribute(one(element, "parent", "", needed=True), "link", "")
-            name, (R, position) = attribute(element, "name", ""), origin_of(element, "")
+            name = attribute(element, "name", what)
+            if group is robot:
+                parent = one(element, "parent", what, needed=True)
+                if parent.get("link") is None and parent.get("joint") is not None:
+                    continue  # a force-torque sensor, which --frame JOINT gives
+                body = attribute(parent, "link", what)
+                R, position = origin_of(element, what)
+            else:
+                body = attribute(group, "reference", what)
+                if body not in links and body in joints:
+                    continue  # likewise
+                (R, position), relative = read_pose(element, what)
+                if relative not in ("", body):
+                    text = f"relative_to {printable(relative)} is not its link {printable(body)}"
+                    raise Fault(f"{what}: {text}", element.sourceline)
+            if body not in links:
+                raise Fault(f"{what}: link {printable(body)} does not exist", element.sourceline)
+        except Fault as fault:
+            faults.append(fault)
+        else:
             yield FramePoint(legal_name(name), body, flat(position), flat(R)), element.sourceline
-        except Fault:
-            continue
-    for group in all_of(robot, "gazebo"):
-        for element in all_of(group, "sensor"):
-            try:
-                pose = one(element, "pose", "")
-                at = numbers((pose.text if pose is not None else None) or "0 0 0 0 0 0", 6, "", element.sourceline)
-                name, body = attribute(element, "name", ""), attribute(group, "reference", "")
-                yield FramePoint(legal_name(name), body, at[:3], flat(from_rpy(at[3:]))), element.sourceline
-            except Fault:
-                continue
 
 
 def _spheres(link: Element, name: str, used: set[str]) -> list[ContactSphere]:

@@ -40,7 +40,7 @@ class _AskedFor(dict[str, str]):
     """Arguments that remember which of them the file declares or uses."""
 
     def __init__(self, given: Mapping[str, str]):
-        super().__init__(given)
+        super().__init__({name: str(value) for name, value in given.items()})
         self.names: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
@@ -71,7 +71,12 @@ def read_xacro(
     where, data = contents(path, False, MAX_BYTES)
     with as_user_error(where):
         check_doctype(data)
-        text = _expanded(path, arguments or {}, package_paths)
+        given = _AskedFor(arguments or {})
+        text = _expanded(path, given, package_paths)
+        for name in sorted(given.keys() - given.names):
+            known = sorted(map(printable, given.names))
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise Fault(f"has no argument {name}{did_you_mean(name, known)} ({has})")
 
     def expanded(note: str, line: int) -> None:
         report(f"{note} (line {line} of the expanded text)" if line else note, 0)
@@ -87,10 +92,22 @@ def read_xacro(
         raise UserError(f"{where}, expanded{message.removeprefix('description')}") from None
 
 
-def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path]) -> str:
+def xacro_arguments(path: Path, given: Mapping[str, str], package_paths: Sequence[str | Path] = ()) -> set[str]:
+    """Return the names of the arguments that a xacro file and what it includes declare or use, up to a fault."""
+    require("xacro")
+    where, data = contents(path, False, MAX_BYTES)
+    arguments = _AskedFor(given)
+    with as_user_error(where):
+        check_doctype(data)
+    with contextlib.suppress(Fault), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _expanded(path, arguments, package_paths)
+    return arguments.names
+
+
+def _expanded(path: Path, arguments: _AskedFor, package_paths: Sequence[str | Path]) -> str:
     import xacro
 
-    arguments = _AskedFor({name: str(value) for name, value in given.items()})
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), _packages_of(path, package_paths):
@@ -99,10 +116,6 @@ def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str 
         raise Fault("its macros call themselves without end") from None
     except Exception as error:  # expressions in the file may fail in any way
         raise _as_fault(error) from None
-    for name in sorted(given.keys() - arguments.names):
-        known = sorted(map(printable, arguments.names))
-        has = f"it has: {', '.join(known)}" if known else "it has none"
-        raise Fault(f"has no argument {name}{did_you_mean(name, known)} ({has})")
     if len(text) > MAX_BYTES:
         raise Fault(f"is larger than {MAX_BYTES / 1e6:g} MB when expanded; a robot description is not")
     if said.getvalue().strip():
@@ -111,7 +124,7 @@ def _expanded(path: Path, given: Mapping[str, str], package_paths: Sequence[str 
 
 
 def _as_fault(error: Exception) -> Fault:
-    text = _one_line(str(error) or type(error).__name__)
+    text = _without_class(_one_line(str(error) or type(error).__name__))
     missing = re.search(r"Undefined substitution argument (\S+)", text)
     if missing:
         return Fault(f"its argument {missing[1]} has no value: --option {missing[1]}=VALUE")
@@ -121,6 +134,13 @@ def _as_fault(error: Exception) -> Fault:
     if type(error).__name__ == "ExpatError" and line:
         return Fault(f"is not valid XML: {text.replace(line[0], '')}", int(line[1]))
     return Fault(f"xacro: {text}")
+
+
+def _without_class(text: str) -> str:
+    """The text without the class of an exception in front, and once if it was there twice."""
+    text = re.sub(r"<class '[^']*'>: ", "", text)
+    half, odd = divmod(len(text), 2)
+    return text[:half] if odd and text[half] == " " and text[:half] == text[half + 1 :] else text
 
 
 def _one_line(text: str) -> str:

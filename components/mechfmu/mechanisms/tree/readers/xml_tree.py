@@ -26,6 +26,8 @@ PARSER_OPTIONS = {
     "collect_ids": False,
 }
 
+_VERSION = re.compile(rb"""\A((?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["'])(?!1\.)[\d.]+(?=["'])""")
+
 Element = Any  # lxml comes without types
 
 
@@ -36,8 +38,12 @@ def check_doctype(data: bytes) -> None:
 
 
 def parsed(data: bytes, encoding: str | None) -> Element:
-    """The root element; a document type is rejected before anything it declares can act."""
+    """The root element; a document type is rejected before anything it declares can act.
+
+    A declared version such as 0.0, which is in many files of PyBullet, is read as 1.0.
+    """
     check_doctype(data)
+    data = _VERSION.sub(rb"\g<1>1.0", data, count=1)
     parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
     try:
         root = etree.fromstring(data, parser)
@@ -52,6 +58,11 @@ def parsed(data: bytes, encoding: str | None) -> Element:
 def tag(element: Element) -> str:
     """The name of an element; one with a prefix keeps its namespace, so that <sensor:joint> is not a <joint>."""
     return str(etree.QName(element).localname if element.prefix is None else element.tag)
+
+
+def local_tag(element: Element) -> str:
+    """The name of an element without namespace and prefix, declared or not."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
 
 
 def all_of(element: Element, name: str) -> Iterator[Element]:
