@@ -351,7 +351,7 @@ D14: list[Case] = [
         "An output depends on the number of evaluations.",
         SET_TIME,
         'FMI 3.2.1: "re-initialize caching of variables that depend on the states"',
-        ("D11", "D9", "D10", "D6"),
+        ("D4", "D11", "D9", "D10", "D6"),
     ),
     event(
         "stale_derivative",

@@ -21,7 +21,12 @@ D13: list[Case] = [
     life("crash_late", "The FMU reads an invalid address after 77 % of its default experiment.", quote=RUNS),
     life("exit_late", "The FMU ends the process after 77 % of its default experiment.", quote=RUNS),
     life("error_late", "fmi2DoStep returns fmi2Error after 77 % of the default experiment.", "warning", also=("D11",)),
-    life("fatal_late", "fmi2DoStep returns fmi2Fatal after 77 % of the default experiment.", "warning", also=("D11",)),
+    life(
+        "fatal_late",
+        "fmi2DoStep returns fmi2Fatal after 77 % of the default experiment.",
+        "warning",
+        also=("D11", "D14"),
+    ),
     life(
         "error_late_me",
         "fmi2GetDerivatives returns fmi2Error after 77 % of the default experiment.",
@@ -72,7 +77,7 @@ def leak(name: str, what: str, also: tuple[str, ...] = (), cls: str = "error", q
 
 D16: list[Case] = [
     leak("instance_leaks", "Each instance loses 20 kB of memory."),
-    leak("descriptor_leaks", "Each instance leaves a file open."),
+    leak("descriptor_leaks", "Each instance leaves a file open.", also=("D13",)),
     leak("thread_leaks", "Each instance leaves a thread behind.", ("D13",)),
     leak("zombie_leaks", "Each instance leaves a zombie process behind.", ("D13",)),
     leak(

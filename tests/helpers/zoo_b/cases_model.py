@@ -119,12 +119,16 @@ FEED = [
 Q = '2.1.9 "computes a linear combination of the partial derivatives of h with respect to the selected input variables"'
 DIRECTIONS = [
     case("D10", "directional derivatives: seeds", "dd_unit_seed", f"Every seed is taken for 1: {Q}."),
-    case("D10", "directional derivatives: seeds", "dd_abs_seed", f"The sign of a seed is lost: {Q}."),
+    case("D10", "directional derivatives: seeds", "dd_abs_seed", f"The sign of a seed is lost: {Q}.", also=("D15",)),
     case("D10", "directional derivatives: several knowns", "dd_first_known", f"Only the first known counts: {Q}."),
     case("D10", "directional derivatives: several knowns", "dd_one_known", f"Several knowns are refused: {Q}."),
     case("D10", "directional derivatives: several knowns", "dd_reversed", f"Several unknowns come in reverse: {Q}."),
     case(
-        "D10", "directional derivatives: accumulation", "dd_accumulates", f"Earlier results are added by halves: {Q}."
+        "D10",
+        "directional derivatives: accumulation",
+        "dd_accumulates",
+        f"Earlier results are added by halves: {Q}.",
+        also=("D15",),
     ),
     case(
         "D10", "directional derivatives: accumulation", "dd_adds", f"The result is added to what the array held: {Q}."
@@ -162,7 +166,14 @@ AGREE = [
         "so smaller steps do not converge.",
         "warning",
     ),
-    case("D11", P, "cs_whole_substeps", "The solver makes whole substeps of 0.03 s and drops the rest.", "warning"),
+    case(
+        "D11",
+        P,
+        "cs_whole_substeps",
+        "The solver makes whole substeps of 0.03 s and drops the rest.",
+        "warning",
+        also=("D15",),
+    ),
     case(
         "D11",
         P,
@@ -253,7 +264,11 @@ INDICATORS = [
         'between external and internal events".',
     ),
     case(
-        "D14", P, "running_without_event", "A discrete counter changes in continuous-time mode (2.2.7, same sentence)."
+        "D14",
+        P,
+        "running_without_event",
+        "A discrete counter changes in continuous-time mode (2.2.7, same sentence).",
+        also=("D4", "D9"),
     ),
     case(
         "D14",
@@ -385,7 +400,7 @@ EVENTS = [
         "states_stale",
         '3.2.1 fmi2SetContinuousStates: "re-initialize caching of variables that depend '
         'on the states": a derivative keeps its value.',
-        also=("D9", "D10", "D11"),
+        also=("D4", "D9", "D10", "D11"),
     ),
     case(
         "D14",

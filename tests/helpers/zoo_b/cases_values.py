@@ -295,7 +295,13 @@ SEVERAL = [
     ),
     case("D4", P, "set_first_boolean", "fmi2SetBoolean of several variables sets the first only."),
     case("D4", P, "set_together", "fmi2SetReal of three and more variables overwrites the first with the last."),
-    case("D4", P, "strings_together", "fmi2SetString of several variables gives all of them the first value."),
+    case(
+        "D4",
+        P,
+        "strings_together",
+        "fmi2SetString of several variables gives all of them the first value.",
+        also=("D8",),
+    ),
     case(
         "D4", P, "string_buffer", "fmi2GetString of several variables returns one buffer for all of them.", also=("D8",)
     ),
@@ -340,7 +346,7 @@ STEPS = [
     ),
     case("D5", P, "variable_refused", "Another step size is refused: 4.3.1 canHandleVariableCommunicationStepSize."),
     case("D5", P, "small_refused", 'Steps below 0.02 s are refused: 4.2.2 the size "must be > 0.0".'),
-    case("D5", P, "prior_refused", "noSetFMUStatePriorToCurrentPoint = fmi2False is refused (4.2.2)."),
+    case("D5", P, "prior_refused", "noSetFMUStatePriorToCurrentPoint = fmi2False is refused (4.2.2).", also=("D6",)),
     case(
         "D5",
         P,
@@ -510,7 +516,7 @@ RESET = [
         "instances",
         "shared_integral",
         'Two instances share the integrator: 2.1.5 "An FMU can be instantiated many times".',
-        also=("D6", "D11"),
+        also=("D6", "D8", "D11"),
     ),
     case(
         "D7",
