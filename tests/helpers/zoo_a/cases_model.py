@@ -124,7 +124,7 @@ D11: list[Case] = [
         "both interface types agree",
         SAME,
         "warning",
-        ("D10", "D15"),
+        ("D3", "D10", "D15"),
     ),
     case(
         "d11_two_models",
@@ -244,7 +244,7 @@ D14: list[Case] = [
         "A discrete Real changes with time in Continuous-Time Mode.",
         EVENTS,
         FROZEN,
-        ("D11",),
+        ("D4", "D11"),
     ),
     event("next_time_too_late", "nextEventTime is 0.4 s after the change of the schedule.", EVENTS, NEXT, ("D11",)),
     event("next_time_in_past", "nextEventTime is in the past.", EVENTS, NEXT, ("D13", "D11")),

@@ -118,7 +118,7 @@ FEED = [
 
 Q = '2.1.9 "computes a linear combination of the partial derivatives of h with respect to the selected input variables"'
 DIRECTIONS = [
-    case("D10", "directional derivatives: seeds", "dd_unit_seed", f"Every seed is taken for 1: {Q}."),
+    case("D10", "directional derivatives: seeds", "dd_unit_seed", f"Every seed is taken for 1: {Q}.", also=("D15",)),
     case("D10", "directional derivatives: seeds", "dd_abs_seed", f"The sign of a seed is lost: {Q}.", also=("D15",)),
     case("D10", "directional derivatives: several knowns", "dd_first_known", f"Only the first known counts: {Q}."),
     case("D10", "directional derivatives: several knowns", "dd_one_known", f"Several knowns are refused: {Q}."),
@@ -131,7 +131,11 @@ DIRECTIONS = [
         also=("D15",),
     ),
     case(
-        "D10", "directional derivatives: accumulation", "dd_adds", f"The result is added to what the array held: {Q}."
+        "D10",
+        "directional derivatives: accumulation",
+        "dd_adds",
+        f"The result is added to what the array held: {Q}.",
+        also=("D15",),
     ),
     case("D10", "directional derivatives", "dd_sign", f"The derivatives of one unknown have the wrong sign: {Q}."),
     case("D10", "directional derivatives", "dd_late", f"After the leak begins one derivative is wrong: {Q}."),
@@ -180,6 +184,7 @@ AGREE = [
         "me_no_time_events",
         "Model Exchange announces no time events, so that the controller never runs.",
         "warning",
+        also=("D14",),
     ),
 ]
 
@@ -262,6 +267,7 @@ INDICATORS = [
         "alarm_without_event",
         'A discrete String changes in continuous-time mode: 2.2.7 discrete "is constant '
         'between external and internal events".',
+        also=("D9",),
     ),
     case(
         "D14",
@@ -385,7 +391,7 @@ EVENTS = [
         "SetTime",
         "settime_stale",
         '3.2.1 fmi2SetTime: "re-initialize caching of variables that depend on time": an output keeps its value.',
-        also=("D9", "D10"),
+        also=("D9", "D10", "D11"),
     ),
     case(
         "D14",
@@ -423,7 +429,7 @@ EVENTS = [
         "completedIntegratorStep",
         "completed_counts",
         "fmi2CompletedIntegratorStep changes a discrete variable outside of an event (2.2.7).",
-        also=("D11",),
+        also=("D4", "D11"),
     ),
 ]
 

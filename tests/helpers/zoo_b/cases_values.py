@@ -294,7 +294,13 @@ SEVERAL = [
         'fmi2SetReal of several variables sets the first only: 2.1.7 "a vector of nvr value handles".',
     ),
     case("D4", P, "set_first_boolean", "fmi2SetBoolean of several variables sets the first only."),
-    case("D4", P, "set_together", "fmi2SetReal of three and more variables overwrites the first with the last."),
+    case(
+        "D4",
+        P,
+        "set_together",
+        "fmi2SetReal of three and more variables overwrites the first with the last.",
+        also=("D8", "D10"),
+    ),
     case(
         "D4",
         P,
@@ -312,7 +318,7 @@ SEVERAL = [
         "fmi2GetReal of descending value references returns the values in ascending order: "
         '2.1.7 "a vector with the actual values of these variables".',
     ),
-    case("D4", P, "long_arrays_refused", "More than eight values in one call of fmi2SetXXX are refused."),
+    case("D4", P, "long_arrays_refused", "More than eight values in one call of fmi2SetXXX are refused.", also=("D3",)),
 ]
 
 P = "set before initialisation kept"
@@ -365,7 +371,13 @@ BACK = [
         'continue the simulation from it".',
         also=("D6",),
     ),
-    case("D6", P, "state_without_time", "The time is not part of the saved state, going back fails (2.1.8)."),
+    case(
+        "D6",
+        P,
+        "state_without_time",
+        "The time is not part of the saved state, going back fails (2.1.8).",
+        also=("D5",),
+    ),
 ]
 
 P = "Co-Simulation: beyond the stop time"

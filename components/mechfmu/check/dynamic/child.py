@@ -73,7 +73,10 @@ def main(folder: Path) -> None:
             return  # a normal exit of the process, which must not crash either
         session.report(done=True)
     except (instances.CallFailed, sessions.InstantiationFailed) as error:
-        session.report(stopped=dict(text=str(error), sentence=error.sentence))
+        if error.discarded:
+            session.report(not_judged=str(error), done=True)
+        else:
+            session.report(stopped=dict(text=str(error), sentence=error.sentence))
     except instances.ProcessSpent:
         session.report(spent=True)
     except instances.NotJudged as reason:

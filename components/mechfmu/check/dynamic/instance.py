@@ -42,22 +42,26 @@ def status_name(status: int) -> str:
     return STATUS[status] if 0 <= status < len(STATUS) else str(status)
 
 
-MAY_DISCARD = (
-    *(f"fmi2Set{name}" for name in ("Real", "Integer", "Boolean", "String", "ContinuousStates")),
-    *(f"fmi2Get{name}" for name in ("Real", "Derivatives", "ContinuousStates", "EventIndicators")),
-)  # in Model Exchange, where a value is outside of its domain (2.1.3)
+MAY_DISCARD = {  # 2.1.3: a value is outside of its domain, or the step is too long
+    "ModelExchange": (
+        *(f"fmi2Set{name}" for name in ("Real", "Integer", "Boolean", "String", "ContinuousStates")),
+        *(f"fmi2Get{name}" for name in ("Real", "Derivatives", "ContinuousStates", "EventIndicators")),
+    ),
+    "CoSimulation": ("fmi2DoStep",),
+}
 
 
 ONLY_ONE = "the FMU can be instantiated only once per process, and fails the second time"
 
 
 class CallFailed(Exception):
-    """A legal call that did not succeed. `discarded`: the FMU may refuse the values that the importer has chosen."""
+    """A legal call that did not succeed. `discarded`: the FMU may refuse the values or the step size that the importer
+    has chosen."""
 
     def __init__(self, function: str, status: int, kind: str, state: str, message: str):
         super().__init__(f"{function} returned {status_name(status)} ({state}{f': {message}' if message else ''})")
         self.function, self.status, self.state = function, status, state
-        self.discarded = kind == "ModelExchange" and status == DISCARD and function in MAY_DISCARD
+        self.discarded = status == DISCARD and function in MAY_DISCARD[kind]
         self.sentence = CALLS_SENTENCE[kind]
 
 

@@ -39,6 +39,7 @@ class InstantiationFailed(Exception):
     """fmi2Instantiate returned NULL."""
 
     sentence = "new-instance"
+    discarded = False
 
 
 class Session:
