@@ -81,6 +81,7 @@ HALFWAY = [
         "rounding_late",
         "The rounding mode of the processor is changed and stays so (2.1, same sentence).",
         "error",
+        also=("D7",),
     ),
     case(
         "D13",
@@ -114,7 +115,7 @@ LEAKS = [
         "error",
         also=("D13",),
     ),
-    case("D16", "threads", "leak_thread_instance", "2.1.5 fmi2FreeInstance: a thread stays.", "error"),
+    case("D16", "threads", "leak_thread_instance", "2.1.5 fmi2FreeInstance: a thread stays.", "error", also=("D13",)),
     case(
         "D16",
         "leaks",

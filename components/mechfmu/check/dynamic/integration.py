@@ -24,6 +24,7 @@ EULER = "Euler's method"  # with fixed steps, as a standard of comparison
 DEFAULT_TOLERANCE = 1e-6
 LOCAL_SHARE = 0.1  # of the tolerance, for the error of a step: those of many steps add up
 ADVANCE_TOLERANCE = 1e-3  # where a run is only compared with its repetition
+OVERRUN = 1.5  # times the rule's time budget, after which no more time is spent where the rule sets no limit itself
 ABSOLUTE_FACTOR = 0.01  # of tolerance and nominal value, as the standard recommends (3.2.2)
 
 
@@ -42,14 +43,14 @@ class ExchangeRun:
         tolerance: float | None = None,
         method: str = METHODS[0],
         on_event: Callable[[str], None] | None = None,
-        out_of_time: Callable[[], bool] = lambda: False,
+        out_of_time: Callable[[], bool] | None = None,
     ):
         import numpy as np
 
         self.instance, self.method, self.np = instance, method, np
         self.rtol = tolerance or instance.tolerance or DEFAULT_TOLERANCE
         self.on_event = on_event or (lambda when: None)
-        self.out_of_time = out_of_time
+        self.out_of_time = out_of_time or (lambda: instance.session.time_used(OVERRUN))
         self.n, self.nz = len(instance.model.states), instance.model.indicators
         self._x, self._dx, self._z = (c_double * self.n)(), (c_double * self.n)(), (c_double * self.nz)()
         self._views = [np.ctypeslib.as_array(b) if len(b) else np.zeros(0) for b in (self._x, self._dx, self._z)]
