@@ -86,6 +86,6 @@ class CartPendulum(Mechanism):
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """The rod, and the cart as a box around the hinge."""
         s, q, l = value("cart.position"), value("hinge.angle"), value("rod.length")
-        rod = np.array([s, s + l * np.sin(q)]), np.array([0.0, -l * np.cos(q)])
+        rod = np.stack([s, s + l * np.sin(q)]), np.stack([0.0, -l * np.cos(q)])
         box = s + 0.15 * l * np.array([-1, 1, 1, -1, -1]), 0.08 * l * np.array([-1, -1, 1, 1, -1])
         return [rod, box]

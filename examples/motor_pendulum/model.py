@@ -67,5 +67,5 @@ class MotorPendulum(Mechanism):
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """The rod, twice as long as the distance to its mass centre, and the motor as a circle."""
         q, length, turn = value("shaft.angle"), 2.0 * value("rod.com"), np.linspace(0.0, 2.0 * np.pi, 25)
-        rod = np.array([0.0, length * np.sin(q)]), np.array([0.0, -length * np.cos(q)])
+        rod = np.stack([0.0, length * np.sin(q)]), np.stack([0.0, -length * np.cos(q)])
         return [rod, (0.08 * np.cos(turn), 0.08 * np.sin(turn))]

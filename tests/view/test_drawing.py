@@ -28,7 +28,7 @@ from mechfmu.mechanisms import make
 from mechfmu.mechanisms.tree.model import Tree
 from mechfmu.mechanisms.tree.readers.urdf import read_urdf
 from mechfmu.model import UserError
-from mechfmu.model.drawing import Drawing, Solid, floor, overlaid
+from mechfmu.model.drawing import Drawing, Floor, Solid, hatched_floor, overlaid
 from mechfmu.multibody.tree import Body, BodyTree, Joint
 from mechfmu.simulation.result import DisplayUnit, Result
 from mechfmu.view.player import MAX_FRAMES, player_page
@@ -220,7 +220,7 @@ def test_the_moments_of_an_exoskeleton_do_its_work() -> None:
 
 
 def test_the_floor_stands_still_while_its_middle_moves() -> None:
-    before, after = (floor(x, 0.5, 1.0) for x in (0.0, 0.3))
+    before, after = (hatched_floor(Floor(np.array([x, 0.5]), np.array([0.0, 1.0]))) for x in (0.0, 0.3))
     assert after[0].tolist() == [[-0.7, 0.5], [1.3, 0.5]]
     hatches = [{round(float(h[0, 0]), 9) for h in f[1:]} for f in (before, after)]
     assert len(hatches[0] & hatches[1]) >= 13 and max(hatches[1]) > 1.0

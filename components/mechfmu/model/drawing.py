@@ -1,8 +1,9 @@
 """The drawing of a mechanism at one time: lines, solids and arrows, in metres.
 
 Points have two components (a planar mechanism: x to the right, y up) or three (z up), all points of one drawing the
-same number. All drawings of one mechanism have the same solids, arrows and moments in the same order, at different
-positions; their lines may differ.
+same number. All drawings of one mechanism have the same parts in the same order, with as many points, at different
+positions; what is not to be seen is drawn at one point. So a drawing is a vector of numbers (`drawn_numbers`), which
+can be recorded like the equations: a drawing obeys their rules (np.stack instead of np.array, np.where instead of if).
 """
 
 from __future__ import annotations
@@ -59,9 +60,19 @@ class Moment:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """Even ground below a mechanism: a point of it near the mechanism, and its normal, a unit vector."""
+
+    at: Array
+    normal: Array
+    reach: float = 1.0  # m, to both sides of `at`: what a video of a planar drawing shows of it
+
+
+@dataclass(frozen=True)
 class Drawing:
     lines: Sequence[Array] = ()  # polylines of the mechanism, one point per row: rods between joints
     ground: Sequence[Array] = ()  # polylines of what is around it, filled where they close
+    floors: Sequence[Floor] = ()
     solids: Sequence[Solid] = ()
     arrows: Sequence[Arrow] = ()
     traced: Sequence[Array] = ()  # points that leave a trail; without any, the end of the first line does
@@ -72,7 +83,7 @@ class Drawing:
 
     def __bool__(self) -> bool:
         """Whether there is anything to see."""
-        return any(len(part) for part in (self.lines, self.outlines, self.ground, self.solids))
+        return any(len(part) for part in (self.lines, self.outlines, self.ground, self.floors, self.solids))
 
     @property
     def dimension(self) -> int:
@@ -81,7 +92,12 @@ class Drawing:
 
     @property
     def trail_points(self) -> list[Array]:
-        return [np.asarray(p) for p in self.traced] or [np.asarray(line)[-1] for line in self.lines[:1]]
+        return list(self.traced) or [line[-1] for line in self.lines[:1]]
+
+    @property
+    def surroundings(self) -> list[Array]:
+        """The polylines of the ground, those of the floors of a planar drawing included."""
+        return [*self.ground, *(line for f in self.floors if len(f.at) == 2 for line in hatched_floor(f))]
 
 
 def from_strokes(strokes: Sequence[tuple[Array, Array]]) -> Drawing:
@@ -112,11 +128,36 @@ def support(at: Array, size: float) -> list[Array]:
     return _hatched(x - size, x + size, y, x + size * np.linspace(-0.7, 1.0, 6), 0.3 * size)
 
 
-def floor(x: float, y: float, reach: float) -> list[Array]:
-    """Level ground around x. It moves with x, but its hatches do not, so that a walker is seen to advance."""
+def hatched_floor(floor: Floor) -> list[Array]:
+    """A planar, level floor as polylines. It moves with its point, but its hatches stand still."""
+    (x, y), reach = floor.at, floor.reach
     apart = reach / 8
     hatches = apart * np.arange(np.ceil((x - reach) / apart), (x + reach) / apart)
     return _hatched(x - reach, x + reach, y, hatches, 0.5 * apart)
+
+
+def drawn_numbers(drawing: Drawing) -> list[Array]:
+    """Return all numbers of a drawing that change with time, in an order that its parts determine.
+
+    The points of lines, outlines and ground; of each floor the point and the normal; of each solid the position and the
+    rotation (by rows); of each arrow the point and the force; of each moment the point and the moment; the points with
+    a trail.
+    """
+    numbers: list[Array] = [*drawing.lines, *drawing.outlines, *drawing.ground]
+    numbers += [part for f in drawing.floors for part in (f.at, f.normal)]
+    numbers += [part for s in drawing.solids for part in (s.position, s.rotation)]
+    numbers += [part for a in drawing.arrows for part in (a.at, a.force)]
+    numbers += [part for m in drawing.moments for part in (m.at, m.moment)]
+    return [*numbers, *drawing.trail_points]
+
+
+def constant(value: Any, name: str) -> float:
+    """Return the value of a parameter for a part of a drawing that cannot be recorded, such as the size of a solid.
+
+    While a drawing is recorded this is the start value, so the part does not follow if the parameter is changed later.
+    """
+    number: float = getattr(value, "constant", value)(name)
+    return number
 
 
 def _hatched(left: float, right: float, y: float, hatches: Array, length: float) -> list[Array]:

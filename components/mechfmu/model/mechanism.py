@@ -203,7 +203,9 @@ class Mechanism(ABC):
         """Return the full drawing: in space, with solids and forces. The default is that of `strokes`."""
         strokes = self.strokes(value)
         for k, stroke in enumerate(strokes, start=1):
-            if len(stroke) != 2 or np.shape(stroke[0]) != np.shape(stroke[1]) or np.ndim(stroke[0]) != 1:
+            shapes = [np.shape(coordinates) for coordinates in stroke]
+            vectors = all(len(shape) == 1 or shape[1:] == (1,) for shape in shapes)  # symbols may come as a column
+            if len(stroke) != 2 or not vectors or np.size(stroke[0]) != np.size(stroke[1]):
                 raise Mistake(f"stroke {k}: must be a pair x, y of arrays of the same length", self.strokes)
         return from_strokes(strokes)
 

@@ -65,7 +65,12 @@ class Ground:
     @property
     def normal(self) -> Array:
         """(1)."""
-        return np.stack([np.sin(self.inclination), 0.0 * self.inclination, np.cos(self.inclination)])
+        return normal(self.inclination)
+
+
+def normal(inclination: Array) -> Array:
+    """(1)."""
+    return np.stack([np.sin(inclination), 0.0 * inclination, np.cos(inclination)])
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .solids import filled_triangles, has_surfaces
 ANIMATION_FILES = (".gif", ".mp4", ".html")
 TRAIL_DURATION = 1.0  # s
 LINE_STYLES: dict[str, dict[str, Any]] = {  # of the parts of a drawing
-    "ground": dict(color="#7b8794", linewidth=1),
+    "surroundings": dict(color="#7b8794", linewidth=1),
     "outlines": dict(color="#1769aa", linewidth=1.5),
     "lines": dict(color="#1769aa", linewidth=4, marker="o", markersize=5, markerfacecolor="white"),
 }

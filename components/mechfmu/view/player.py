@@ -70,7 +70,7 @@ def _scene(drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything that moves in the drawing, and its limits."""
     first, count, dimension = drawings[0], len(drawings), drawings[0].dimension
     lines, outlines, ground = (
-        [joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "ground")
+        [joined(getattr(d, part), dimension) for d in drawings] for part in ("lines", "outlines", "surroundings")
     )
     traced = np.array([d.trail_points for d in drawings], dtype=float).reshape(count, -1, dimension)
     poses = _poses(drawings)

@@ -54,4 +54,4 @@ class BouncingBall(Mechanism):
         )
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
-        return [(np.array([0.0, 0.0]), np.array([0.0, value("ball.height")]))]
+        return [(np.zeros(2), np.stack([0.0, value("ball.height")]))]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.drawing import Arrow, Drawing, Moment, support
+from ...model.drawing import Arrow, Drawing, Moment, constant, support
 from ...model.mechanism import Array, Mechanism, Option
 from ...model.variables import Row
 from .equations import ChainMotion, forward_dynamics
@@ -189,20 +189,20 @@ class LinkChain(Mechanism):
         """The rods as one polyline from the base to the tip."""
         k = range(1, self.links + 1)
         x_0, y_0, th_0 = (value("base.x"), value("base.y"), value("base.angle")) if self.moving else (0.0, 0.0, 0.0)
-        th = th_0 + np.cumsum([value(f"joint[{i}].angle") for i in k])
-        lengths = np.array([value(f"link[{i}].length") for i in k])
+        th = th_0 + np.cumsum(np.stack([value(f"joint[{i}].angle") for i in k]))
+        lengths = np.stack([value(f"link[{i}].length") for i in k])
         return [(_running_sum(x_0, lengths * np.cos(th)), _running_sum(y_0, lengths * np.sin(th)))]
 
     def drawing(self, value: Any) -> Drawing:
         """The rods, where they hang, the reactions and motors in their joints, and the load on the tip."""
-        points = np.transpose(self.strokes(value)[0])
+        points = np.column_stack(self.strokes(value)[0])
         joints = range(1, self.links + 1)
-        reactions = [np.array([value(f"joint[{k}].reaction_{a}") for a in "xy"]) for k in joints]
+        reactions = [np.stack([value(f"joint[{k}].reaction_{a}") for a in "xy"]) for k in joints]
         forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], reactions[k - 1]) for k in joints]
-        load = Arrow("tip.force", "force", points[-1], np.array([value("tip.force_x"), value("tip.force_y")]))
+        load = Arrow("tip.force", "force", points[-1], np.stack([value("tip.force_x"), value("tip.force_y")]))
         motors = [Moment(f"joint[{k}].torque", points[k - 1], value(f"joint[{k}].torque")) for k in joints]
         turned = Moment("tip.moment", points[-1], value("tip.moment"))
-        length = np.sum([value(f"link[{k}].length") for k in joints])
+        length = sum(constant(value, f"link[{k}].length") for k in joints)
         ground = [] if self.moving else support((0.0, 0.0), 0.06 * length)
         return Drawing([points], ground, arrows=[load, *forces], moments=[turned, *motors])
 

@@ -71,17 +71,20 @@ class Scenario(Mechanism):
         """The target as a cross, the obstacles as ellipses."""
         x, y, size = value("target.x"), value("target.y"), 0.1
         cross = (x + size * np.array([-1.0, 1.0, 0.0, 0.0, 0.0]), y + size * np.array([0.0, 0.0, 0.0, 1.0, -1.0]))
-        return [cross, *(outline(o, 30) for o in self._active(value))]
+        return [cross, *(outline(o, 30) for o in self._shown(value))]
 
     def drawing(self, value: Any) -> Drawing:
         """The target as a ring with a cross, the obstacles around it."""
-        at, size = np.array([value("target.x"), value("target.y")]), 0.15
-        ring = at + size * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0.0, 2 * np.pi, 25)])
-        cross = [at + 1.6 * size * np.outer([-1.0, 1.0], axis) for axis in np.eye(2)]
-        obstacles = [np.column_stack(outline(o, 40)) for o in self._active(value)]
-        return Drawing(ground=[ring, *cross, *obstacles], traced=[at])
+        x, y, size = value("target.x"), value("target.y"), 0.15
+        turn, half = np.linspace(0.0, 2 * np.pi, 25), np.array([-1.6, 1.6])
+        shapes = [(np.cos(turn), np.sin(turn)), (half, 0.0 * half), (0.0 * half, half)]
+        target = [np.column_stack([x + size * right, y + size * up]) for right, up in shapes]
+        obstacles = [np.column_stack(outline(o, 40)) for o in self._shown(value)]
+        return Drawing(ground=[*target, *obstacles], traced=[np.stack([x, y])])
 
-    def _active(self, value: Any) -> list[Obstacle]:
+    def _shown(self, value: Any) -> list[Obstacle]:
+        """The obstacles; those that are switched off shrink to points."""
         names = [name for name, _, _ in OBSTACLE_VARIABLES.values()]
         obstacles = [Obstacle(*(value(f"obstacle[{i}].{name}") for name in names)) for i in range(1, self.count + 1)]
-        return [o for o in obstacles if o.active > 0.5 and min(o.a, o.b) > 0.0]
+        sizes = [np.where(np.minimum(o.active - 0.5, np.minimum(o.a, o.b)) > 0.0, 1.0, 0.0) for o in obstacles]
+        return [o._replace(a=size * o.a, b=size * o.b) for o, size in zip(obstacles, sizes, strict=True)]

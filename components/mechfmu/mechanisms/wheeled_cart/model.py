@@ -152,59 +152,62 @@ class WheeledCart(Mechanism):
         def values_of(role: Role) -> SimpleNamespace:
             found = {row.symbol: (row.size, [value(n) for n in row.names()]) for row in self.rows() if row.role == role}
             return SimpleNamespace(
-                **{s: np.array(numbers) if size else numbers[0] for s, (size, numbers) in found.items()}
+                **{s: np.stack(numbers) if size else numbers[0] for s, (size, numbers) in found.items()}
             )
 
         x, u, p = values_of("state"), values_of("input"), values_of("parameter")
         k = constants_of(cart_of(p))
         m = self._motion(x, u, p, k)
         body, fork = _axes(x.q4), _axes(x.q3 + x.q4)  # columns: forward, to the left
-        M = np.array([x.q1, x.q2])
-        front, left, right = (M + body @ at for at in ((k.l1, 0.0), (-k.l2, k.h), (-k.l2, -k.h)))
+        M = np.stack([x.q1, x.q2])
+        front, left, right = (M + body @ np.stack(at) for at in ((k.l1, 0.0), (-k.l2, k.h), (-k.l2, -k.h)))
         wheels = [(front, fork, x.rolled[0]), (left, body, x.rolled[1]), (right, body, x.rolled[2])]
 
         F5, F6, F7, S = ground_forces(x.q3, m.v, m.om, x.sg, m.dv, m.dom, m.drive, m.f, k)
         held = {
-            "front wheel": (front, fork @ [F5, m.f]),
-            "rear left wheel": (left, body @ [F6, 0.0]),
-            "rear right wheel": (right, body @ [F7, 0.0]),
-            "rear axle": ((left + right) / 2, body @ [0.0, S]),
+            "front wheel": (front, fork @ np.stack([F5, m.f])),
+            "rear left wheel": (left, body @ np.stack([F6, 0.0])),
+            "rear right wheel": (right, body @ np.stack([F7, 0.0])),
+            "rear axle": ((left + right) / 2, body @ np.stack([0.0, S])),
         }
         arrows = [Arrow(name, "reaction", *where) for name, where in held.items()]
         motors = (("wheel.left_torque", left, 1.0, u.M1), ("wheel.right_torque", right, -1.0, u.M2))
         for name, wheel, side, torque in motors:
             drive = limited(torque, p.M_max) / k.r
-            arrows.append(Arrow(name, "force", wheel + body @ [0.0, side * 0.5 * k.r], body @ [drive, 0.0]))
-        outlines = [np.array([front, left, right, front]), *(line for w in wheels for line in _wheel(*w, k.r))]
+            beside = wheel + body @ np.stack([0.0, side * 0.5 * k.r])
+            arrows.append(Arrow(name, "force", beside, body @ np.stack([drive, 0.0])))
+        outlines = [np.stack([front, left, right, front]), *(line for w in wheels for line in _wheel(*w, k.r))]
         steering = Moment("steering.torque", front, limited(u.R3, p.R_max))
         return Drawing(arrows=arrows, traced=[M], moments=[steering], outlines=outlines)
 
 
-def _axes(angle: float) -> np.ndarray:
+def _axes(angle: Array) -> Array:
     c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s], [s, c]])
+    return np.stack([np.stack([c, -s]), np.stack([s, c])])
 
 
-def _wheel(at: np.ndarray, axes: np.ndarray, rolled: float, r: float) -> list[np.ndarray]:
-    """A wheel from above, and the marks on its upper half."""
+def _wheel(at: Array, axes: Array, rolled: Array, r: Array) -> list[Array]:
+    """A wheel from above, and the marks on its upper half; those below are points under the wheel."""
     half = 0.25 * r
-    rim = np.array([[r, half], [-r, half], [-r, -half], [r, -half], [r, half]])
-    turned = rolled + 2 * np.pi * np.arange(TREADS) / TREADS
-    marks = [np.array([[r * np.sin(a), half], [r * np.sin(a), -half]]) for a in turned if np.cos(a) > 0]
-    return [at + line @ axes.T for line in (rim, *marks)]
+    corners = [(r, half), (-r, half), (-r, -half), (r, -half), (r, half)]
+    lines = [[at + axes @ np.stack(corner) for corner in corners]]
+    for k in range(TREADS):
+        angle = rolled + 2 * np.pi * k / TREADS
+        above = np.where(np.cos(angle) > 0, 1.0, 0.0)
+        lines.append([at + axes @ (above * np.stack([r * np.sin(angle), side])) for side in (half, -half)])
+    return [np.stack(points) for points in lines]
 
 
 def cart_strokes(
     x: float, y: float, heading: float, steering: float, l1: float, l2: float, h: float, r: float
 ) -> list[tuple[Array, Array]]:
     """The cart seen from above: body, rear left, rear right and front wheel."""
-    c, s, turn = np.cos(heading), np.sin(heading), np.array([np.cos(steering), np.sin(steering)])
+    c, s, ahead, left = np.cos(heading), np.sin(heading), r * np.cos(steering), r * np.sin(steering)
 
-    def placed(points: Array) -> tuple[Array, Array]:
-        px, py = np.transpose(points)
-        return x + c * px - s * py, y + s * px + c * py
+    def placed(points: list[tuple[Any, Any]]) -> tuple[Array, Array]:
+        return np.stack([x + c * a - s * b for a, b in points]), np.stack([y + s * a + c * b for a, b in points])
 
-    body = np.array([[l1, 0.0], [-l2, h], [-l2, -h], [l1, 0.0]])
-    front = np.array([l1, 0.0]) + np.outer([-r, r], turn)
-    rear = [np.array([[-l2 - r, side * h], [-l2 + r, side * h]]) for side in (1.0, -1.0)]
+    body = [(l1, 0.0), (-l2, h), (-l2, -h), (l1, 0.0)]
+    front = [(l1 - ahead, -left), (l1 + ahead, left)]
+    rear = [[(-l2 - r, side * h), (-l2 + r, side * h)] for side in (1.0, -1.0)]
     return [placed(p) for p in (body, *rear, front)]
