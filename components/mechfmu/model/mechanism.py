@@ -240,11 +240,16 @@ class Mechanism(ABC):
 
     def check_drawing(self, values: Mapping[str, float | str] | None = None) -> None:
         """Raise ModelError if the drawing at the start cannot be made, for instance because of a misspelt name."""
-        t, x, d, u, p = self.start(values)
-        flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
-        known = {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
+        known = self.start_values(values)
         with model_errors(type(self)):
             self.drawing(lambda name: look_up(known, name))
+
+    def start_values(self, values: Mapping[str, float | str] | None = None) -> dict[str, float]:
+        """Return the value of every variable at the start, derivatives excepted, by name."""
+        t, x, d, u, p = self.start(values)
+        with model_errors(type(self)):
+            flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
+        return {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
 
     def check_parameters(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
         """Raise UserError if a parameter is outside its limits or a requirement is not met.

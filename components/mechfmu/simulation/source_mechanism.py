@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from ..mechanisms import add_folder, make
 from ..mechanisms import names as mechanism_names
@@ -12,17 +13,31 @@ from ..model import Mechanism, UserError
 from .scene import MissingMechanism
 
 
+def built_mechanism(fmu: str | Path) -> tuple[Mechanism, dict[str, float]]:
+    """Return the mechanism that an FMU was built from, and the start values changed then; UserError: there is none."""
+    mechanism = mechanism_of(fmu)
+    if mechanism is None:
+        raise UserError(f"{Path(fmu).name} was not built by mechfmu: its equations are not known")
+    return mechanism, {str(name): float(value) for name, value in _model(fmu).get("start", {}).items()}
+
+
+def _model(fmu: str | Path) -> dict[str, Any]:
+    """The contents of resources/model.json; KeyError or ValueError: there is none, or it is not one of mechfmu."""
+    with zipfile.ZipFile(fmu) as archive:
+        model = json.loads(archive.read("resources/model.json"))
+    return {**model, "mechanism": str(model["mechanism"]), "options": dict(model["options"])}
+
+
 def mechanism_of(fmu: str | Path) -> Mechanism | None:
     """Return the mechanism that an FMU was built from; None: mechfmu did not build it.
 
     A mechanism outside the package is looked for in the current folder, as `build` does.
     """
-    with zipfile.ZipFile(fmu) as archive:
-        try:
-            model = json.loads(archive.read("resources/model.json"))
-            key, options = str(model["mechanism"]), dict(model["options"])
-        except (KeyError, TypeError, ValueError):
-            return None
+    try:
+        model = _model(fmu)
+    except (KeyError, TypeError, ValueError):
+        return None
+    key, options = model["mechanism"], model["options"]
     name = Path(fmu).name
     if key not in mechanism_names():
         if not (key.isidentifier() and (Path(key) / "model.py").is_file()):

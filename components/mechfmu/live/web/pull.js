@@ -1,0 +1,148 @@
+/**
+ * A force at a point of a member, through its inputs: those that do the same work as the force, equation (3) of
+ * codegen/recorded_velocities.py. Where no inputs do, the point cannot be pulled.
+ */
+import { dot, leastNorm } from "./linear.js";
+
+const VELOCITIES = "mechfmu_velocities";
+const NO_INPUT = 1e-4; // relative error of (3) from which on the inputs are not the force
+const FREQUENCY = 1.5; // Hz: how fast the spring pulls the point to the pointer
+const DAMPING = 0.8; // of the spring, relative to the critical one
+const LONGEST = 0.6; // of the mechanism's size: the spring pulls no harder when it is longer
+
+/** A point of a member: each coordinate is a sum of weights times numbers of the member's drawing. */
+export class Grip {
+  /** terms: for each coordinate [[index in the member's drawing, weight], ...] */
+  constructor(member, terms) {
+    this.member = member;
+    this.terms = terms;
+    const { velocities } = member.data;
+    this.states = member.instance.reader(velocities.reads);
+    this.values = new Float64Array(1 + velocities.reads.length);
+    this.bare = new Float64Array(this.values.length);
+  }
+
+  /** Velocity of the point, and J_r and J_u of (1) and (2): J_r[axis][w], J_u[input][w]. */
+  #jacobians(t) {
+    const { inputs, free, geometry, work } = this.member.data.velocities;
+    const size = inputs.length + geometry;
+    const at = (values) => Float64Array.from(this.member.instance.call(VELOCITIES, values, size, work));
+    const point = (out) => this.terms.map((terms) => terms.reduce((s, [k, w]) => s + w * out[inputs.length + k], 0));
+    this.values[0] = t;
+    this.values.set(this.states(), 1);
+    const now = point(at(this.values));
+    this.bare.set(this.values);
+    for (const w of free) this.bare[1 + w] = 0;
+    const still = at(this.bare);
+    const J_r = this.terms.map(() => new Float64Array(free.length));
+    const J_u = inputs.map(() => new Float64Array(free.length));
+    const rest = point(still);
+    free.forEach((w, column) => {
+      this.bare[1 + w] = 1;
+      const moved = at(this.bare);
+      this.bare[1 + w] = 0;
+      point(moved).forEach((v, axis) => (J_r[axis][column] = v - rest[axis]));
+      inputs.forEach((_, k) => (J_u[k][column] = moved[k] - still[k]));
+    });
+    return { velocity: now, J_r, J_u };
+  }
+
+  /** The inputs that are the force, [[name, value], ...]; null: there are none. */
+  inputsOf(force, t, jacobians = this.#jacobians(t)) {
+    const { J_r, J_u } = jacobians;
+    const { inputs } = this.member.data.velocities;
+    const rows = J_r[0].length;
+    const b = Array.from({ length: rows }, (_, w) => J_r.reduce((s, row, axis) => s + row[w] * force[axis], 0));
+    if (Math.sqrt(dot(b, b)) < 1e-9 * Math.sqrt(dot(force, force))) return null; // a point that does not move
+    const A = Array.from({ length: rows }, (_, w) => J_u.map((row) => row[w]));
+    const { u, error } = leastNorm(A, b);
+    return error < NO_INPUT ? inputs.map((name, k) => [name, u[k]]) : null;
+  }
+
+  /** Whether forces at this point have inputs, along every axis in which it can move. */
+  canBePulled(t) {
+    const jacobians = this.#jacobians(t);
+    const axes = this.terms.map((_, axis) => this.terms.map((__, k) => (k === axis ? 1 : 0)));
+    const moving = axes.filter((axis, k) => dot(jacobians.J_r[k], jacobians.J_r[k]) > 1e-18);
+    return moving.length > 0 && moving.every((axis) => this.inputsOf(axis, t, jacobians) !== null);
+  }
+
+  /** Where the point is: numbers is the member's drawing. */
+  position(numbers) {
+    return this.terms.map((terms) => terms.reduce((sum, [k, weight]) => sum + weight * numbers[k], 0));
+  }
+
+  /**
+   * Inputs for a damped spring from the point to a target. Its stiffness follows from the mass that the point seems
+   * to have, so that light and heavy mechanisms feel alike. strength: a factor, 1 by default.
+   */
+  spring(target, numbers, t, size, strength) {
+    const jacobians = this.#jacobians(t);
+    const position = this.position(numbers);
+    const apart = target.slice(0, position.length).map((c, axis) => c - position[axis]);
+    const distance = Math.sqrt(dot(apart, apart));
+    const mass = this.#mass(apart.map((c) => (distance ? c / distance : 1)), t, jacobians);
+    if (mass === null) return null;
+    const omega = 2 * Math.PI * FREQUENCY * Math.sqrt(strength);
+    const shorter = Math.min(1, (LONGEST * size) / Math.max(distance, 1e-12));
+    const force = apart.map(
+      (c, axis) => mass * (omega ** 2 * shorter * c - 2 * DAMPING * omega * jacobians.velocity[axis]),
+    );
+    return { inputs: this.inputsOf(force, t, jacobians), force, position };
+  }
+
+  /** Inputs for a push that would give the point a speed [m/s] along a direction in `duration` seconds. */
+  push(direction, speed, duration, t) {
+    const jacobians = this.#jacobians(t);
+    const mass = this.#mass(direction, t, jacobians);
+    return mass === null ? null : this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians);
+  }
+
+  /** The mass that a force along a unit vector accelerates, from the derivatives of the accelerations. */
+  #mass(direction, t, jacobians) {
+    const { free, reads } = this.member.data.velocities;
+    const inputs = this.inputsOf(direction, t, jacobians);
+    if (inputs === null) return null;
+    const names = free.map((w) => reads[w]);
+    const rates = this.member.instance.directionalDerivative(names, inputs);
+    const acceleration = jacobians.J_r.reduce((s, row, axis) => s + direction[axis] * dot(row, rates), 0);
+    return acceleration > 0 ? 1 / acceleration : null;
+  }
+}
+
+/** The weights of a picked point: `pick` as View.pick returns it, layout as layoutOf. */
+export function gripTerms(pick, layout, numbers, dimension) {
+  const axes = [...Array(dimension).keys()];
+  if (pick.part === "line") {
+    const at = layout.lines[pick.index] + dimension * pick.segment;
+    return axes.map((k) => [[at + k, 1 - pick.along], [at + dimension + k, pick.along]]);
+  }
+  if (pick.part === "outline") {
+    const [a, b, c] = [0, 1, 2].map((i) => layout.outlines[pick.index] + dimension * i);
+    const weights = barycentric(pick.point, [a, b, c].map((i) => [numbers[i], numbers[i + 1]]));
+    return axes.map((k) => [a, b, c].map((i, corner) => [i + k, weights[corner]]));
+  }
+  const at = layout.solids[pick.index];
+  const arm = pick.point.map((c, k) => c - numbers[at + k]);
+  const local = [0, 1, 2].map((j) => [0, 1, 2].reduce((s, k) => s + numbers[at + 3 + 3 * k + j] * arm[k], 0));
+  return axes.map((k) => [[at + k, 1], ...local.map((c, j) => [at + 3 + 3 * k + j, c])]);
+}
+
+/** Where the parts of a member begin in its drawing: arrays of offsets for lines, outlines and solids. */
+export function layoutOf(parts, dimension) {
+  let offset = 0;
+  const take = (counts, each) => counts.map((count) => (offset += count * each) - count * each);
+  const lines = take(parts.lines, dimension);
+  const outlines = take(parts.outlines, dimension);
+  take(parts.ground, dimension);
+  offset += parts.floors * 2 * dimension;
+  return { lines, outlines, solids: take(parts.solids.map(() => 12), 1) };
+}
+
+/** Weights that sum to 1 with which three points of the plane make a fourth. */
+function barycentric(p, [a, b, c]) {
+  const area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+  const beta = ((p[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (p[1] - a[1])) / area;
+  const gamma = ((b[0] - a[0]) * (p[1] - a[1]) - (p[0] - a[0]) * (b[1] - a[1])) / area;
+  return [1 - beta - gamma, beta, gamma];
+}
