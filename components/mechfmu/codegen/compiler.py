@@ -31,7 +31,6 @@ FLAGS = (
     "-fno-math-errno",
     "-ffp-contract=off",
     "-fvisibility=hidden",
-    "-shared",
     "-Wall",
     "-Wextra",
 )
@@ -41,7 +40,7 @@ COMPILERS = ("zig", "cc")
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform of FMI 2.0: its folder in binaries/, the ending of its libraries, and zig's targets for it."""
+    """A platform: its folder in binaries/, the ending of its libraries, and zig's targets for it."""
 
     name: str
     suffix: str
@@ -51,14 +50,25 @@ class Platform:
 
 LINUX = "x86_64-linux-gnu.2.17"  # a version of glibc that every supported distribution has
 MACOS = ("x86_64-macos", "aarch64-macos")
+STANDARD_PLATFORMS = ("linux64", "win64", "darwin64")  # those of FMI 2.0
+WASM = "wasm32"
+STACK = 1 << 20  # bytes, of a WebAssembly module, which cannot grow; the default of zig is 16 MB
 PLATFORMS = {
     p.name: p
     for p in (
-        Platform("linux64", ".so", (LINUX,), ("-fPIC", "-s", "-lm")),
-        Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-s",)),
-        Platform("darwin64", ".dylib", MACOS, ("-fPIC", "-s", "-lm")),
+        Platform("linux64", ".so", (LINUX,), ("-shared", "-fPIC", "-s", "-lm")),
+        Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-shared", "-s")),
+        Platform("darwin64", ".dylib", MACOS, ("-shared", "-fPIC", "-s", "-lm")),
+        Platform(
+            WASM,
+            ".wasm",
+            ("wasm32-wasi",),
+            # a reactor is a library; -rdynamic exports the functions of FMI, which are visible
+            ("-mexec-model=reactor", "-rdynamic", "-Wl,--gc-sections", f"-Wl,-z,stack-size={STACK}", "-s"),
+        ),
     )
 }
+WASM_EXPORTS = ("malloc", "free")  # with which the host makes room for arguments
 
 WINDOWS_LIBRARIES = (
     "kernel32",
@@ -106,12 +116,17 @@ def check_compiler(compiler: str, platform_name: str) -> None:
 
 
 def compile_sources(
-    groups: Sequence[Mapping[str, str]], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
+    groups: Sequence[Mapping[str, str]],
+    target: Path,
+    platform_name: str,
+    compiler: str,
+    extra: Sequence[str] = (),
+    exports: Sequence[str] = (),
 ) -> None:
     """Compile groups of files (name -> text) to the shared library `target`.
 
     The first group has the headers for all. A group that does not change, such as the runtime, is compiled once for
-    many libraries.
+    many libraries. `exports` are further functions that a WebAssembly module exports, whether they are visible or not.
     """
     with ExitStack() as stack:
         folders = [stack.enter_context(source_folder(files)) for files in groups]
@@ -121,6 +136,8 @@ def compile_sources(
             for name in sorted(files)
             if name.endswith(".c")
         ]
+        if platform_name == WASM:
+            extra = [*extra, *(f"-Wl,--export={name}" for name in (*WASM_EXPORTS, *exports))]
         compile_library(folders[0], names, target, platform_name, compiler, (f"-I{folders[0]}", *extra))
 
 

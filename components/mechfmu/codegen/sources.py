@@ -27,3 +27,4 @@ def c_sources(*folders: str) -> dict[str, str]:
 
 
 NATIVE = ("fmi", "native")  # the runtime of native FMUs
+WASM_HOST = "wasm"  # what the runtime needs in addition as WebAssembly

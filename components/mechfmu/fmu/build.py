@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..codegen.compiler import PLATFORMS, check_compiler, default_compiler, host_platform
+from ..codegen.compiler import STANDARD_PLATFORMS, WASM, check_compiler, default_compiler, host_platform
 from ..codegen.recording import recording_of
 from ..model import Mechanism, UserError
 from .archive import make_folder
@@ -33,8 +33,10 @@ def build(
     tool = compiler or default_compiler()
     wanted = {
         "native": chosen_platforms(platforms or [host_platform()]),
-        "python": chosen_platforms(platforms or all_platforms(tool)),
+        "python": [p for p in chosen_platforms(platforms or all_platforms(tool)) if p != WASM],
     }
+    if "python" in kinds and not wanted["python"]:
+        raise UserError("platform wasm is for native FMUs: name another one for the Python FMU, or use --kind native")
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
     starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
@@ -51,10 +53,9 @@ def build(
 
 
 def chosen_platforms(names: Sequence[str]) -> list[str]:
-    """Return the platforms of these names without repetition; `all` stands for every one."""
-    if "all" in names:
-        return list(PLATFORMS)
+    """Return the platforms of these names without repetition; `all` stands for every one of FMI 2.0."""
+    known = {name: [name] for name in STANDARD_PLATFORMS} | {"wasm": [WASM], "all": list(STANDARD_PLATFORMS)}
     for name in names:
-        if name not in PLATFORMS:
-            raise UserError(f"platform {name}: must be one of {', '.join(PLATFORMS)}, or all")
-    return list(dict.fromkeys(names))
+        if name not in known:
+            raise UserError(f"platform {name}: must be one of {', '.join(STANDARD_PLATFORMS)}, wasm, or all")
+    return list(dict.fromkeys(platform for name in names for platform in known[name]))

@@ -9,7 +9,7 @@ import importlib.metadata
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..codegen.compiler import zig_folder
+from ..codegen.compiler import WASM, zig_folder
 from ..codegen.sources import PACKAGE, license_file
 from ..model import Mechanism, UserError
 
@@ -35,6 +35,12 @@ def license_contents(
             lines.append(
                 "mingw-w64.txt  headers and import libraries of the library in binaries/win64 (Zope Public License 2.1)"
             )
+        if WASM in platforms:
+            wasi = zig_folder() / "lib" / "libc" / "wasi"
+            texts["wasi-libc"] = (wasi / "LICENSE-MIT").read_bytes()
+            texts["musl"] = (wasi / "libc-top-half" / "musl" / "COPYRIGHT").read_bytes()
+            lines.append("wasi-libc.txt  the C library in binaries/wasm32 (MIT)")
+            lines.append("musl.txt       the part of it that comes from musl (MIT)")
     if mechanism and (own := own_license(mechanism)):
         texts["mechanism"] = own.read_bytes()
         lines.append("mechanism.txt  the mechanism")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..codegen.c_model import model_c, projects
-from ..codegen.compiler import PLATFORMS, compile_sources
-from ..codegen.sources import NATIVE, c_sources
+from ..codegen.compiler import PLATFORMS, WASM, compile_sources
+from ..codegen.sources import NATIVE, WASM_HOST, c_sources
 from ..model import Mechanism
 from .archive import write_archive
 from .contents import common_contents
@@ -65,7 +65,10 @@ def write_native_fmu(
         for platform in platforms:
             progress(f"{target.name}: compiling for {platform}")
             library = Path(temporary) / platform / (mechanism.name + PLATFORMS[platform].suffix)
-            compile_sources((runtime, {"model.c": sources["model.c"]}), library, platform, compiler)
+            groups = [runtime, {"model.c": sources["model.c"]}]
+            if platform == WASM:
+                groups.append(c_sources(WASM_HOST))
+            compile_sources(groups, library, platform, compiler)
             contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
     write_archive(target, contents)
 

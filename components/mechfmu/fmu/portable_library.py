@@ -12,7 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, check_compiler, compile_sources, host_platform, windows_start
+from ..codegen.compiler import (
+    PLATFORMS,
+    STANDARD_PLATFORMS,
+    check_compiler,
+    compile_sources,
+    host_platform,
+    windows_start,
+)
 from ..codegen.sources import c_sources, fmu_source
 from ..model import UserError
 
@@ -53,7 +60,7 @@ def portable_contents(
 
 def all_platforms(compiler: str) -> list[str]:
     """Return the platforms that this compiler builds for."""
-    return list(PLATFORMS) if compiler == "zig" else [host_platform()]
+    return list(STANDARD_PLATFORMS) if compiler == "zig" else [host_platform()]
 
 
 def library(platform: str, compiler: str, progress: Progress) -> bytes:

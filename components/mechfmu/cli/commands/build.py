@@ -26,9 +26,9 @@ def add_parser(commands: Commands) -> None:
     help = "native (needs no Python, the default), python (readable, needs Python), both"
     kind = c.add_argument("--kind", default="native", metavar="KIND", help=help)
     complete_choices(kind, "native", "python", "both")
-    help = "linux64, win64, darwin64, all (default: this one; Python FMUs: all); may be repeated"
+    help = "linux64, win64, darwin64, all of these (default: this one; Python FMUs: all), wasm; may be repeated"
     platform = c.add_argument("--platform", action="append", metavar="P", help=help)
-    complete_choices(platform, "linux64", "win64", "darwin64", "all")
+    complete_choices(platform, "linux64", "win64", "darwin64", "all", "wasm")
     help = "zig (the default where it is installed) or cc, the system's compiler"
     complete_choices(c.add_argument("--compiler", metavar="CC", help=help), "zig", "cc")
     add_file_options(c)
