@@ -73,10 +73,13 @@ class Member:
             return None
         table = self.mechanism.table
         names = {role: _ordered(table.of(role)) for role in ("state", "discrete", "parameter", "input")}
+        references = {s.name: reference for reference, s in enumerate(table.scalars)}
+        rates = [references[f"der({names['state'][i]})"] for i in recorded.free]
         return {
             "reads": [*names["state"], *names["discrete"], *names["parameter"]],
             "inputs": [names["input"][i] for i in recorded.inputs],
             "free": list(recorded.free),
+            "rates": rates,
             "geometry": recorded.geometry,
             "work": self.library.work[VELOCITIES],
         }

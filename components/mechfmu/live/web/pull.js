@@ -100,11 +100,11 @@ export class Grip {
 
   /** The mass that a force along a unit vector accelerates, from the derivatives of the accelerations. */
   #mass(direction, t, jacobians) {
-    const { free, reads } = this.member.data.velocities;
     const inputs = this.inputsOf(direction, t, jacobians);
     if (inputs === null) return null;
-    const names = free.map((w) => reads[w]);
-    const rates = this.member.instance.directionalDerivative(names, inputs);
+    const known = inputs.map(([name]) => this.member.variables.get(name).reference);
+    const seeds = inputs.map(([, value]) => value);
+    const rates = this.member.instance.directionalDerivative(this.member.data.velocities.rates, known, seeds);
     const acceleration = jacobians.J_r.reduce((s, row, axis) => s + direction[axis] * dot(row, rates), 0);
     return acceleration > 0 ? 1 / acceleration : null;
   }
@@ -117,12 +117,13 @@ export function gripTerms(pick, layout, numbers, dimension) {
     const at = layout.lines[pick.index] + dimension * pick.segment;
     return axes.map((k) => [[at + k, 1 - pick.along], [at + dimension + k, pick.along]]);
   }
-  if (pick.part === "outline") {
+  if (pick.part === "outline" && layout.outlinePoints[pick.index] > 2) {
     const [a, b, c] = [0, 1, 2].map((i) => layout.outlines[pick.index] + dimension * i);
     const weights = barycentric(pick.point, [a, b, c].map((i) => [numbers[i], numbers[i + 1]]));
     return axes.map((k) => [a, b, c].map((i, corner) => [i + k, weights[corner]]));
   }
   const at = layout.solids[pick.index];
+  if (pick.part === "outline") return axes.map((k) => [[layout.outlines[pick.index] + k, 1]]);
   const arm = pick.point.map((c, k) => c - numbers[at + k]);
   const local = [0, 1, 2].map((j) => [0, 1, 2].reduce((s, k) => s + numbers[at + 3 + 3 * k + j] * arm[k], 0));
   return axes.map((k) => [[at + k, 1], ...local.map((c, j) => [at + 3 + 3 * k + j, c])]);
@@ -136,7 +137,7 @@ export function layoutOf(parts, dimension) {
   const outlines = take(parts.outlines, dimension);
   take(parts.ground, dimension);
   offset += parts.floors * 2 * dimension;
-  return { lines, outlines, solids: take(parts.solids.map(() => 12), 1) };
+  return { lines, outlines, outlinePoints: parts.outlines, solids: take(parts.solids.map(() => 12), 1) };
 }
 
 /** Weights that sum to 1 with which three points of the plane make a fourth. */
