@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,32 @@ from .member import Member, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
 ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "live/web/live.css")
+HEIGHT = 640  # px, in a notebook
 FRAME_STEP = 1 / 120  # s: the longest communication step of a mechanism alone, two for each picture
 
 Progress = Callable[[str], None]
 
 
-def write_live_page(page: str, file: str | Path) -> Path:
-    """Write a page; UserError if the file cannot be written."""
-    target = Path(file)
-    try:
-        with atomic_write(target) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
-    return target
+@dataclass(frozen=True)
+class LivePage:
+    """A live page. A notebook displays it."""
+
+    html: str
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page and return its path; UserError if it cannot be written."""
+        target = Path(file)
+        try:
+            with atomic_write(target) as unfinished:
+                unfinished.write_text(self.html, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+        return target
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook import framed
+
+        return framed(self.html, "a mechanism to play with", HEIGHT)
 
 
 def live_mechanism(
