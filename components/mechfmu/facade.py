@@ -68,8 +68,8 @@ class MechanismMethods(Mechanism):
 
         kind         native (no Python needed), python (readable, runs in a Python process), or both
         start        start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
-        platforms    linux64, win64, darwin64, all of these, wasm (WebAssembly, native FMUs only); default: this machine's
-                     for native FMUs, all for Python FMUs
+        platforms    linux64, win64, darwin64, all of these, wasm (WebAssembly, native FMUs only); default: this
+                     machine's for native FMUs, all for Python FMUs
         compiler     zig or cc; default: zig where it is installed
         progress     called with a text for each step of the build
         """

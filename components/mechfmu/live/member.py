@@ -1,4 +1,4 @@
-"""What a live page knows of one mechanism: its library, its variables with their sliders, how it is drawn and pulled."""
+"""What a live page knows of a mechanism: its library, its variables and sliders, how it is drawn and pulled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ranges of the sliders of a live page: limits of the table where there are any, otherwise what suits the mechanism."""
+"""The ranges of the sliders of a live page: the limits of the table, otherwise what suits the mechanism."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from ..mechanism_argument import (
     add_mechanism_options,
     load_mechanism,
 )
-from ..result_files import check_ending, check_writable, report_file_size
-from ..terminal import REPORTER
+from ..result_files import check_ending, check_writable
+from ..terminal import REPORTER, report_file_size
 from . import Commands
 
 if TYPE_CHECKING:

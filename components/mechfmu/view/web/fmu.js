@@ -81,9 +81,11 @@ class FmuUnit {
 class Block {
   #exports;
   #view;
+  #length; // a view of memory that has grown since has no length of its own
 
   constructor(unit, Type, content) {
     const length = typeof content === "number" ? content : content.length;
+    this.#length = length;
     this.#exports = unit.exports;
     this.pointer = unit.exports.malloc(Math.max(1, length) * Type.BYTES_PER_ELEMENT);
     if (!this.pointer) throw new FmuError("there is not enough memory");
@@ -93,8 +95,8 @@ class Block {
   }
 
   get view() {
-    if (this.#view.byteLength === 0) {
-      this.#view = new this.#view.constructor(this.#exports.memory.buffer, this.pointer, this.#view.length);
+    if (this.#view.byteLength === 0 && this.#length) {
+      this.#view = new this.#view.constructor(this.#exports.memory.buffer, this.pointer, this.#length);
     }
     return this.#view;
   }
