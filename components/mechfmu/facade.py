@@ -16,6 +16,7 @@ from .model.extras import missing_packages_named
 from .simulation.result import Result
 
 if TYPE_CHECKING:
+    from .live.page import LivePage
     from .simulation.controller import Controller
     from .simulation.inputs import Input
 
@@ -75,6 +76,15 @@ class MechanismMethods(Mechanism):
         from .fmu.build import build
 
         return build(self, folder, kind, start, platforms, compiler, progress)
+
+    def live(self, start: Mapping[str, float | str] | None = None) -> LivePage:
+        """Return a web page in which the mechanism runs: `LinkChain(links=5).live().save("chain.html")`.
+
+        A notebook displays it. start: start values of parameters and inputs that differ from the defaults
+        """
+        from .live.page import LivePage, live_mechanism
+
+        return LivePage(live_mechanism(self, start))
 
 
 class ResultMethods(Result):

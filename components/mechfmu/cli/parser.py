@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..model import did_you_mean
-from .commands import build, check, convert, cosim, linearize, new, portable, simulate, sweep
+from .commands import build, check, convert, cosim, linearize, live, new, portable, simulate, sweep
 from .commands import list as list_mechanisms
 
 
@@ -57,6 +57,6 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"mechfmu {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    for command in (list_mechanisms, build, check, portable, simulate, cosim, sweep, linearize, convert, new):
+    for command in (list_mechanisms, build, check, portable, simulate, live, cosim, sweep, linearize, convert, new):
         command.add_parser(commands)
     return parser

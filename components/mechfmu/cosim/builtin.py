@@ -157,9 +157,13 @@ BUILTIN = {
 
 
 def build_builtin(
-    name: str, folder: Path, progress: Callable[[str], None] = lambda text: None, platforms: Sequence[str] | None = None
+    name: str,
+    folder: Path,
+    progress: Callable[[str], None] = lambda text: None,
+    platforms: Sequence[str] | None = None,
+    kind: str = "native",
 ) -> System:
-    """Build the native FMUs of a built-in system into `folder`, and connect them."""
+    """Build the FMUs of a built-in system into `folder`, and connect them."""
     if name not in BUILTIN:
         proposal = did_you_mean(name, BUILTIN)
         raise UserError(f"there is no built-in system {name}{proposal}; there are: {', '.join(BUILTIN)}")
@@ -167,7 +171,7 @@ def build_builtin(
     make_folder(folder)
     files = {}
     for part, mechanism in chosen.parts().items():
-        (files[part],) = build(mechanism, folder / part, platforms=platforms, progress=progress)
+        (files[part],) = build(mechanism, folder / part, kind, platforms=platforms, progress=progress)
     connect = dict(chosen.connect())
     bare = System(name, files)
     for a, b in chosen.joins:

@@ -36,8 +36,8 @@ class Member:
     def drawing(self) -> Drawing:
         return self.library.drawing.start if self.library.drawing else Drawing()
 
-    def data(self) -> dict[str, Any]:
-        """Return the member as JSON."""
+    def data(self, seen: bool) -> dict[str, Any]:
+        """Return the member as JSON; seen: whether it is in the scene."""
         table = self.mechanism.table
         values = self.mechanism.start_values(self.starts)
         units = {s.name: s.unit for s in table.of("parameter")}
@@ -55,8 +55,8 @@ class Member:
             "guid": GUID,
             "library": base64.b64encode(gzip.compress(self.library.wasm, mtime=0)).decode(),
             "variables": variables,
-            "drawing": self._drawing(),
-            "velocities": self._velocities(),
+            "drawing": self._drawing() if seen else None,
+            "velocities": self._velocities() if seen else None,
             "movable": movable_points(self.mechanism),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,38 @@ from ..cosim.exchange_order import declared_dependencies, exchange_order
 from ..cosim.system import System
 from ..model import Mechanism, UserError
 from ..simulation.source_mechanism import built_mechanism
+from ..view.bundle import page_of
 from ..view.scene_data import limits_with_room, scene_of
 from .member import Member, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
+ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "live/web/live.css")
+HEIGHT = 640  # px, in a notebook
 FRAME_STEP = 1 / 120  # s: the longest communication step of a mechanism alone, two for each picture
 
 Progress = Callable[[str], None]
 
 
-def write_live_page(page: str, file: str | Path) -> Path:
-    """Write a page; UserError if the file cannot be written."""
-    target = Path(file)
-    try:
-        with atomic_write(target) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
-    return target
+@dataclass(frozen=True)
+class LivePage:
+    """A live page. A notebook displays it."""
+
+    html: str
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page and return its path; UserError if it cannot be written."""
+        target = Path(file)
+        try:
+            with atomic_write(target) as unfinished:
+                unfinished.write_text(self.html, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+        return target
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook import framed
+
+        return framed(self.html, "a mechanism to play with", HEIGHT)
 
 
 def live_mechanism(
@@ -78,11 +93,11 @@ def exchange_data(system: System) -> dict[str, Any]:
     return {"sources": [[p.component, p.variable] for p in sources], **stages, "connections": connections}
 
 
-def live_page(members: list[Member], data: dict[str, Any]) -> str:
-    """Return the page of some members."""
-    from ..view.bundle import page_of
-
+def live_page(members: list[Member], data: dict[str, Any], library: str = "") -> str:
+    """Return the page of some members; library: as in view/bundle.py."""
     drawings = {m.name: m.drawing for m in members}
     low, high, size = limits_with_room(list(drawings.values()))
-    data = {**data, "scene": scene_of(drawings, low, high, size), "members": [m.data() for m in members]}
-    return page_of(data)
+    scene = scene_of(drawings, low, high, size)
+    seen = {part["name"] for part in scene["members"]}
+    contents = [m.data(m.name in seen) for m in members]
+    return page_of(data["title"], ENTRY, STYLES, {**data, "scene": scene, "members": contents}, library)

@@ -15,7 +15,7 @@ from .errors import UserError
 # extra -> what it is for
 EXTRAS = {
     "native": "to build FMUs and to record equations",
-    "plot": "for plots and animations",
+    "plot": "for plots, animations and live pages",
     "sweep": "for parameter sweeps and Parquet files",
     "learn": "for learning environments",
     "robots": "to read xacro and MJCF files",
@@ -29,6 +29,7 @@ PACKAGES = {
     "matplotlib": ("Matplotlib", "plot"),
     "plotly": ("Plotly", "plot"),
     "PIL": ("Pillow", "plot"),
+    "meshcat": ("meshcat", "plot"),
     "dask": ("Dask", "sweep"),
     "distributed": ("Dask", "sweep"),
     "pyarrow": ("pyarrow", "sweep"),

@@ -16,7 +16,7 @@ MAX_FRAMES, MAX_NUMBERS = 400, 200_000  # of the player
 MAX_SIZE = 4_000_000  # bytes of the compressed player
 
 IMAGE = '<img alt="{title}" style="max-width: 100%; width: 720px" src="data:image/png;base64,{plot}">'
-FRAME = '<iframe title="player" style="width: 100%; height: 520px; border: 0" srcdoc="{page}"></iframe>'
+FRAME = '<iframe title="{title}" style="width: 100%; height: {height}px; border: 0" srcdoc="{page}"></iframe>'
 
 # The page is compressed, because plotly.js alone has 5 MB; the browser decompresses it. srcdoc isolates it from the
 # notebook's own page.
@@ -37,6 +37,12 @@ def html_of(result: Result) -> str:
     return f"<div><div>{escape(repr(result))}</div>{image}{_player(result)}</div>"
 
 
+def framed(page: str, title: str, height: int) -> str:
+    """Return a page as an element of a notebook."""
+    packed = base64.b64encode(gzip.compress(page.encode(), mtime=0)).decode()
+    return FRAME.format(title=title, height=height, page=escape(DECOMPRESS % packed))
+
+
 def _player(result: Result) -> str:
     try:
         if result.mechanism is None or not result.mechanism.drawing(result.at(0)):
@@ -44,7 +50,7 @@ def _player(result: Result) -> str:
         page = player_page(result, max_frames=MAX_FRAMES, max_numbers=MAX_NUMBERS)
     except UserError as error:
         return f"<div>{escape(str(error))}</div>"
-    packed = base64.b64encode(gzip.compress(page.encode(), mtime=0)).decode()
-    if len(packed) > MAX_SIZE:
+    element = framed(page, "player", 520)
+    if len(element) > MAX_SIZE:
         return '<div>the player is too large for a notebook: result.animate("animation.html") writes it to a file</div>'
-    return FRAME.format(page=escape(DECOMPRESS % packed))
+    return element

@@ -137,7 +137,8 @@ export function layoutOf(parts, dimension) {
   const outlines = take(parts.outlines, dimension);
   take(parts.ground, dimension);
   offset += parts.floors * 2 * dimension;
-  return { lines, outlines, outlinePoints: parts.outlines, solids: take(parts.solids.map(() => 12), 1) };
+  const solids = take(parts.solids.map(() => 12), 1);
+  return { lines, linePoints: parts.lines, outlines, outlinePoints: parts.outlines, solids };
 }
 
 /** Weights that sum to 1 with which three points of the plane make a fourth. */

@@ -161,6 +161,12 @@ export class Simulation {
     return this.frame;
   }
 
+  /** Where the numbers of a member's drawing begin in the frame. */
+  offsetOf(member) {
+    const before = this.members.slice(0, this.members.indexOf(member));
+    return before.reduce((sum, m) => sum + (m.drawing ? m.drawing.numbers : 0), 0);
+  }
+
   /** A function that returns the present values of variables, given as [member, name]. */
   reader(variables) {
     const parts = this.members.map((member) => {

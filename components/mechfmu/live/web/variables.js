@@ -1,12 +1,13 @@
 /** The variables of a member, as live/member.py lists them. */
 
 const TYPES = { Real: "Real", Integer: "Integer", Boolean: "Boolean" };
+const START = /_start(\[[0-9,]+\])?$/;
 const CAUSALITIES = { parameter: "parameter", input: "input", state: "output", discrete: "output", output: "output" };
 
 /**
  * A variable by name. `factor` converts to the displayed unit `unit`; `low` and `high` are the ends of its slider,
  * `above`, `min` and `max` its limits (null: none), all in its own unit; `index` is its position in the vector of its
- * role.
+ * role; `startOnly` parameters matter at the start only.
  */
 export function variablesOf(rows) {
   return rows.map(([name, reference, role, kind, unit, factor, start, index, text, ends, limits, items]) => ({
@@ -19,6 +20,7 @@ export function variablesOf(rows) {
     factor,
     start,
     index,
+    startOnly: role === "parameter" && START.test(name),
     description: text,
     low: ends[0],
     high: ends[1],

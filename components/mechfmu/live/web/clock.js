@@ -1,0 +1,63 @@
+/**
+ * Runs a simulation in step with the wall clock: `speed` seconds of the simulation for each second. A computer that is
+ * too slow gets a slower clock, never longer steps.
+ */
+const LONGEST_FRAME = 0.25; // s: after a pause of the browser the clock does not catch up more than this
+const BUSY = 0.7; // of a frame, which steps may take
+const SMOOTHING = 0.08; // of a frame in the measured speed
+const SLOW = 0.95; // of the wanted speed: below, the page says that it is too slow
+
+export class Clock {
+  /** step(): one communication step of h seconds; shown(): after each frame; failed(error): a step was refused. */
+  constructor(h, { step, shown, failed }) {
+    Object.assign(this, { h, step, shown, failed });
+    this.speed = 1;
+    this.playing = false;
+    this.measured = 1;
+    this.owed = 0; // s of the simulation
+    this.last = null;
+    requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  play(playing = true) {
+    this.playing = playing;
+    this.measured = this.speed;
+    this.owed = 0;
+  }
+
+  /** What share of the wanted speed the computer reaches, 1 if it is fast enough. */
+  get share() {
+    return this.playing ? Math.min(1, this.measured / this.speed) : 1;
+  }
+
+  get slow() {
+    return this.share < SLOW;
+  }
+
+  #frame(now) {
+    requestAnimationFrame((next) => this.#frame(next));
+    const wall = this.last === null ? 0 : (now - this.last) / 1000;
+    this.last = now;
+    if (this.playing && wall > 0) this.#advance(Math.min(wall, LONGEST_FRAME));
+    this.shown();
+  }
+
+  #advance(wall) {
+    this.owed += wall * this.speed;
+    const end = performance.now() + 1000 * Math.max(BUSY * wall, 0.01);
+    let done = 0;
+    try {
+      while (this.owed >= this.h && performance.now() < end) {
+        this.step();
+        this.owed -= this.h;
+        done += this.h;
+      }
+    } catch (error) {
+      this.playing = false;
+      this.failed(error);
+      return;
+    }
+    if (this.owed > this.h) this.owed = 0; // too slow: the clock waits
+    this.measured += SMOOTHING * (done / wall - this.measured);
+  }
+}

@@ -1,0 +1,329 @@
+/** A live page: a mechanism, or a system of mechanisms, that runs in the page. */
+import { Signals } from "../../view/web/signals.js";
+import { View } from "../../view/web/view.js";
+import { Clock } from "./clock.js";
+import { element } from "./element.js";
+import { EnergyBalance } from "./energy.js";
+import { Hands } from "./hands.js";
+import { SPEEDS, fillMenu, layout } from "./layout.js";
+import { addressOf, settingsIn } from "./link.js";
+import { Panel } from "./panel.js";
+import { Simulation } from "./simulation.js";
+
+const ENERGIES = ["energy.kinetic", "energy.potential", "energy.total"];
+const FIRST_SIGNALS = 3; // besides the energies
+const SHOWN_EVERY = 6; // frames: texts change at a rate that can be read
+const NEGLIGIBLE = 1e-4; // error of the energy balance, relative to the energy: below it is shown as balanced
+const OPTIONS = [
+  ["forces", "forces", true],
+  ["trails", "trails", true],
+  ["ghost", "start pose", false],
+  ["follow", "camera follows", false],
+  ["frames", "frames of bodies", false],
+  ["axes", "axes", false],
+  ["shadows", "shadows", true],
+];
+
+class LivePage {
+  static async open() {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const parts = layout(data);
+    chooseTheme(null);
+    try {
+      return new LivePage(data, parts, await Simulation.load(data));
+    } catch (error) {
+      complain(parts, "This page cannot run here.", error);
+      throw error;
+    }
+  }
+
+  constructor(data, parts, simulation) {
+    Object.assign(this, { data, parts, simulation });
+    this.frames = 0;
+    const { settings, others } = settingsIn(location.hash, simulation);
+    for (const { member, variable, value } of settings) {
+      if (Number.isFinite(value)) member.settings.set(variable.name, value);
+    }
+    this.#begin();
+    this.view = new View(parts.scene, data.scene);
+    this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#change(...change) });
+    this.balance = new EnergyBalance(simulation);
+    this.signals = new Signals(parts.signals, signalChoices(simulation));
+    this.signals.onChoice = () => this.#chooseSignals();
+    this.signals.choose(firstSignals(simulation));
+    this.#chooseSignals();
+    this.#fillPanel();
+    this.#restart();
+    this.clock = new Clock(data.step, {
+      step: () => this.#step(),
+      shown: () => this.#show(),
+      failed: (error) => this.#fail(error),
+    });
+    this.#controls(others);
+    this.play(others.get("play") !== "0");
+  }
+
+  /** Begins with the settings of the address, or without them if the mechanism refuses them. */
+  #begin() {
+    try {
+      this.simulation.reset();
+    } catch (error) {
+      for (const member of this.simulation.members) member.settings.clear();
+      this.simulation.reset();
+      complain(this.parts, "The settings of this link are not possible, so the page begins without them.", error);
+    }
+  }
+
+  /** From the start again, with the present settings; returns why they are not possible, or "". */
+  reset() {
+    try {
+      this.hands.release();
+      this.simulation.reset();
+    } catch (error) {
+      this.#fail(error);
+      return error.message;
+    }
+    this.#restart();
+    return "";
+  }
+
+  #restart() {
+    const frame = this.simulation.draw();
+    this.parts.problem.hidden = true;
+    this.parts.warning.hidden = true;
+    this.view.clearTrails();
+    this.view.keepGhost(frame);
+    this.view.show(frame);
+    this.signals.clear();
+    this.balance.begin();
+    this.#sample();
+    this.failed = false;
+    this.frames = 0;
+  }
+
+  play(playing) {
+    if (playing && this.failed && this.reset()) return;
+    this.clock.play(playing);
+    this.parts.play.textContent = playing ? "Pause" : "Play";
+  }
+
+  #step() {
+    this.hands.beforeStep();
+    this.simulation.step(this.data.step);
+    this.simulation.draw();
+    this.#sample();
+  }
+
+  #sample() {
+    this.signals.append(this.simulation.t, this.readSignals());
+  }
+
+  /** After each frame of the browser. */
+  #show() {
+    const { parts, simulation } = this;
+    this.view.show(simulation.frame);
+    this.hands.show();
+    this.signals.cursor(simulation.t);
+    this.signals.draw();
+    parts.time.textContent = `${simulation.t.toFixed(2)} s`;
+    if (this.frames++ % SHOWN_EVERY) return;
+    parts.slow.hidden = !this.clock.slow;
+    const share = (this.clock.share * this.clock.speed).toPrecision(2);
+    parts.slow.textContent = `this computer is too slow: the clock runs at ${share}×`;
+    parts.scale.textContent = this.view.arrowScale();
+    parts.scale.hidden = !parts.scale.textContent;
+    this.#showEnergy();
+    this.#showMessages();
+  }
+
+  #showEnergy() {
+    this.parts.energy.hidden = !this.balance.exists;
+    if (!this.balance.exists) return;
+    const { error, size } = this.balance.now();
+    const relative = Math.abs(error) / Math.max(size, 1e-12);
+    const text = relative < NEGLIGIBLE ? "energy balanced" : "energy error";
+    this.parts.energy.textContent = `${text}: ${error.toExponential(1)} J of ${size.toPrecision(3)} J`;
+  }
+
+  #showMessages() {
+    const texts = this.simulation.messages().map(({ member, text }) => (member ? `${member}: ${text}` : text));
+    if (!texts.length) return;
+    this.parts.warning.textContent = texts.at(-1);
+    this.parts.warning.hidden = false;
+  }
+
+  /** A step was refused. */
+  #fail(error) {
+    this.failed = true;
+    this.play(false);
+    complain(this.parts, `Stopped at ${this.simulation.t.toFixed(3)} s.`, error);
+  }
+
+  /** A parameter or an input changes; returns why it must not, or "". */
+  #change(member, variable, value) {
+    if (variable.startOnly) return this.#changeStart(member, variable, value);
+    const refused = this.simulation.change(member, variable, value);
+    if (!refused) {
+      this.balance.begin();
+      if (!this.clock.playing) this.view.show(this.simulation.draw());
+    }
+    return refused;
+  }
+
+  /** A start value acts at the start, so the simulation begins anew. */
+  #changeStart(member, variable, value) {
+    const before = member.settings.get(variable.name);
+    member.settings.set(variable.name, value);
+    if (this.simulation.t > 0 && member.data.movable.length) return this.simulation.change(member, variable, value);
+    const refused = this.reset();
+    if (refused) {
+      if (before === undefined) member.settings.delete(variable.name);
+      else member.settings.set(variable.name, before);
+      this.reset();
+    }
+    return refused;
+  }
+
+  #chooseSignals() {
+    const names = this.signals.chosen.map((key) => key.split("\0"));
+    this.readSignals = this.simulation.reader(names);
+  }
+
+  #fillPanel() {
+    const { panel } = this.parts;
+    const axes = ["x", "y", "z"].slice(0, this.data.scene.dimension);
+    if (this.hands.pushed()) {
+      this.parts.hint.textContent = "Drag a body to pull it.";
+      const arrows = [["←", "→"], this.data.scene.dimension === 2 ? ["↓", "↑"] : ["↙", "↗"], ["↓", "↑"]];
+      const buttons = axes.flatMap((axis, k) =>
+        [-1, 1].map((sign, side) => {
+          const made = element("button", { type: "button", textContent: arrows[k][side], title: `push along ${sign < 0 ? "−" : "+"}${axis}` });
+          made.addEventListener("click", () => this.hands.push(k, sign));
+          return made;
+        }),
+      );
+      panel.append(element("div", { className: "pushes" }, element("span", { textContent: "Push the point pulled last" }), ...buttons));
+    } else if (this.simulation.members.some((member) => member.data.movable.length)) {
+      this.parts.hint.textContent = "Drag the target or an obstacle to move it.";
+    }
+    if (this.data.exchange.connections.length) {
+      const box = element("input", { type: "checkbox", checked: true, className: "connected" });
+      box.addEventListener("change", () => (this.simulation.connected = box.checked));
+      panel.append(element("label", { className: "wiring" }, box, "controllers connected"));
+    }
+    this.panel = new Panel(panel, this.simulation, (...change) => this.#change(...change));
+  }
+
+  #controls(others) {
+    const { parts } = this;
+    const speed = (value) => {
+      this.clock.speed = value;
+      parts.speed.value = String(value);
+      this.clock.play(this.clock.playing);
+    };
+    parts.play.addEventListener("click", () => this.play(!this.clock.playing));
+    parts.reset.addEventListener("click", () => this.reset());
+    parts.step.addEventListener("click", () => this.#oneStep());
+    parts.home.addEventListener("click", () => this.view.home());
+    parts.speed.addEventListener("change", () => speed(Number(parts.speed.value)));
+    parts.plots.addEventListener("click", () => parts.main.classList.toggle("no-signals"));
+    parts.theme.addEventListener("click", () => this.#theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+    parts.link.addEventListener("click", () => this.#copyLink());
+    this.chosen = Object.fromEntries(OPTIONS.map(([key, , on]) => [key, on]));
+    fillMenu(parts.options, OPTIONS, (key, on) => {
+      this.chosen[key] = on;
+      this.view.set({ [key]: on });
+    });
+    this.view.set(this.chosen);
+    this.#theme(others.get("theme"));
+    if (SPEEDS.includes(Number(others.get("speed")))) speed(Number(others.get("speed")));
+    const camera = (others.get("camera") ?? "").split(",").map(Number);
+    if (camera.length > 1 && camera.every(Number.isFinite)) this.view.cameraState = camera;
+    const faster = (by) => speed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(this.clock.speed) + by, 0), SPEEDS.length - 1)]);
+    const keys = {
+      " ": () => this.play(!this.clock.playing),
+      ArrowRight: () => this.#oneStep(),
+      ArrowUp: () => faster(1),
+      ArrowDown: () => faster(-1),
+      Home: () => this.reset(),
+    };
+    document.addEventListener("keydown", (event) => {
+      if (event.target.closest("input, select, textarea, summary") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === " " && event.target.closest("button")) return; // presses the button
+      if (!(event.key in keys)) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#theme(null));
+  }
+
+  #oneStep() {
+    this.play(false);
+    if (this.failed) return;
+    try {
+      this.#step();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #theme(wanted) {
+    this.theme = wanted === "dark" || wanted === "light" ? wanted : (this.theme ?? null);
+    this.view.set({ theme: chooseTheme(this.theme) });
+    this.signals.draw();
+  }
+
+  /** Puts the settings into the address of the page, and the address into the clipboard. */
+  async #copyLink() {
+    const more = {};
+    if (this.clock.speed !== 1) more.speed = this.clock.speed;
+    if (this.theme) more.theme = this.theme;
+    if (this.view.moved) more.camera = this.view.cameraState.map((c) => Number(c.toPrecision(5))).join(",");
+    const address = addressOf(this.simulation, more);
+    history.replaceState(null, "", address || location.pathname.split("/").pop());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.parts.link.textContent = "Copied";
+    } catch {
+      this.parts.link.textContent = "In the address"; // pages from the disk may not write to the clipboard
+    }
+    setTimeout(() => (this.parts.link.textContent = "Copy link"), 1500);
+  }
+}
+
+/** Sets the theme of the page, that of the system by default; returns it. */
+function chooseTheme(wanted) {
+  const theme = wanted ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  document.documentElement.dataset.theme = theme;
+  return theme;
+}
+
+function complain({ problem }, what, error) {
+  problem.replaceChildren(element("b", { textContent: what }), `\n${error.message ?? error}`);
+  problem.hidden = false;
+}
+
+/** All variables that can be plotted. */
+function signalChoices(simulation) {
+  return simulation.members.flatMap((member) =>
+    [...member.variables.values()]
+      .filter(({ role }) => role !== "parameter")
+      .map(({ name, unit, factor }) => ({
+        key: `${member.name}\0${name}`,
+        title: member.name ? `${member.name}.${name}` : name,
+        unit,
+        factor,
+        group: member.name || name.split(/[.[]/)[0],
+      })),
+  );
+}
+
+function firstSignals(simulation) {
+  const [member] = [...simulation.members].sort((a, b) => !a.drawing - !b.drawing);
+  const names = [...member.variables.values()].filter(({ role }) => role === "state" || role === "output");
+  const moving = names.filter(({ name, unit }) => !name.startsWith("energy.") && unit).slice(0, FIRST_SIGNALS);
+  const energies = ENERGIES.filter((name) => member.variables.has(name));
+  return [...moving.map(({ name }) => name), ...energies].map((name) => `${member.name}\0${name}`);
+}
+
+LivePage.open().then((page) => (globalThis.livePage = page));
