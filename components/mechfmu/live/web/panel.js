@@ -1,5 +1,5 @@
 /** The panel with sliders: groups of parameters and inputs that are filled when they are opened, and a search field. */
-import { element } from "./element.js";
+import { element } from "../../view/web/element.js";
 import { violation } from "./variables.js";
 
 const STEPS = 1000; // of a slider

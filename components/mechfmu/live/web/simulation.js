@@ -5,7 +5,7 @@
  * outputs are read and passed on, stage by stage. Inputs are held over a step.
  */
 import { loadUnit } from "../../view/web/fmu.js";
-import { unpack } from "./unpack.js";
+import { unpack } from "../../view/web/unpack.js";
 import { variablesOf } from "./variables.js";
 
 const DRAW = "mechfmu_draw";
