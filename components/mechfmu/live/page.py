@@ -17,7 +17,7 @@ from ..view.scene_data import limits_with_room, scene_of
 from .member import Member, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
-ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "live/web/live.css")
+ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "view/web/signals.css", "live/web/live.css")
 HEIGHT = 640  # px, in a notebook
 FRAME_STEP = 1 / 120  # s: the longest communication step of a mechanism alone, two for each picture
 

@@ -1,5 +1,5 @@
 /** The elements of a live page. */
-import { element } from "./element.js";
+import { element } from "../../view/web/element.js";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 

@@ -2,7 +2,7 @@
 import { Signals } from "../../view/web/signals.js";
 import { View } from "../../view/web/view.js";
 import { Clock } from "./clock.js";
-import { element } from "./element.js";
+import { element } from "../../view/web/element.js";
 import { EnergyBalance } from "./energy.js";
 import { Hands } from "./hands.js";
 import { SPEEDS, fillMenu, layout } from "./layout.js";
