@@ -24,11 +24,17 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function\*?|const) (\w+))", re.MULTILINE)
 UNKNOWN = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
+# three.js comes before the policy: its package adds style elements, which the policy does not allow
+POLICY = (
+    "default-src 'none'; script-src {script} 'wasm-unsafe-eval'; style-src {style}; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+{library}
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
 <link rel="icon" href="data:,">
@@ -37,7 +43,6 @@ PAGE = """<!DOCTYPE html>
 <body>
 <noscript>This page needs JavaScript.</noscript>
 <script type="application/json" id="data">{data}</script>
-{library}
 <script type="module">{script}</script>
 </body>
 </html>
@@ -53,7 +58,7 @@ def page_of(title: str, entry: str, styles: Sequence[str], data: Mapping[str, An
     element = f'<script src="{escape(library)}"></script>' if library else f"<script>{three}</script>"
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return PAGE.format(
-        policy=_policy([script] if library else [three, script], style, shared=bool(library)),
+        policy=POLICY.format(script=_hash(script), style=_hash(style)),
         title=escape(title),
         style=style,
         data=text.replace("<", "\\u003c"),  # no name can end the script element
@@ -109,16 +114,6 @@ def _resolved(module: str, source: str) -> str:
 def _in_script(text: str) -> str:
     """A script that cannot end its element."""
     return re.sub(r"</(?=script)", r"<\\/", text, flags=re.IGNORECASE).replace("<!--", "<\\!--")
-
-
-def _policy(scripts: Sequence[str], style: str, shared: bool) -> str:
-    """The content security policy: nothing but what is in the page, and WebAssembly."""
-    files = "'self' file: " if shared else ""
-    allowed = " ".join(_hash(script) for script in scripts)
-    styles = f"{_hash(style)} {_hash('')}"  # three.js's package makes an empty style element
-    return (
-        f"default-src 'none'; script-src {files}{allowed} 'wasm-unsafe-eval'; style-src {styles}; img-src data: blob:"
-    )
 
 
 def _hash(text: str) -> str:
