@@ -23,7 +23,7 @@ export function layout({ title, subtitle }) {
     reset: button("Reset", "begin anew (Home)"),
     time: element("output", { textContent: "0.00 s" }),
     speed: element("select", { title: "speed (up and down arrows)" }),
-    plots: button("Signals", "show or hide the signals"),
+    plots: button("Plots", "show or hide the plots"),
     link: button("Copy link", "a link with these settings"),
     theme: button("◐", "dark or light"),
   };
@@ -38,7 +38,7 @@ export function layout({ title, subtitle }) {
     "main",
     {},
     element("section", { className: "stage" }, made.scene, made.hint, tools, notes, made.problem),
-    element("section", { className: "signals" }, made.signals),
+    element("section", { className: "plots" }, made.signals),
     made.panel,
   );
   const names = element("div", { className: "names" }, element("h1", { textContent: title }), element("p", { textContent: subtitle }));
