@@ -57,13 +57,9 @@ static void log_message(fmi2ComponentEnvironment environment, fmi2String name, f
     va_end(arguments);
 }
 
-static void *allocate(size_t count, size_t size) {
-    return calloc(count, size);
-}
+static void *allocate(size_t count, size_t size) { return calloc(count, size); }
 
-static void release(void *block) {
-    free(block);
-}
+static void release(void *block) { free(block); }
 
 Host *mechfmu_host_new(void) {
     Host *self = calloc(1, sizeof *self);
@@ -78,14 +74,8 @@ void mechfmu_host_free(Host *self) {
     free(self);
 }
 
-const char *mechfmu_host_messages(const Host *self) {
-    return self->messages;
-}
+const char *mechfmu_host_messages(const Host *self) { return self->messages; }
 
-size_t mechfmu_host_length(const Host *self) {
-    return self->length;
-}
+size_t mechfmu_host_length(const Host *self) { return self->length; }
 
-void mechfmu_host_clear(Host *self) {
-    self->length = 0;
-}
+void mechfmu_host_clear(Host *self) { self->length = 0; }

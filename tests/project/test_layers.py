@@ -26,7 +26,7 @@ def imported() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 
 ORDER = (
     *("console", "model", "check", "atomic_file", "multibody", "control", "mechanisms", "codegen", "simulation", "fmu"),
-    *("view", "sweep", "cosim", "analysis", "facade", "cli", "__main__"),
+    *("view", "sweep", "cosim", "live", "analysis", "facade", "cli", "__main__"),
 )
 
 

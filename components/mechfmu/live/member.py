@@ -24,7 +24,7 @@ SHOWN_ROLES = ("parameter", "input", "state", "discrete", "output")
 
 
 @dataclass(frozen=True)
-class Member:
+class LiveMember:
     """A mechanism in a live page. name: in its system, empty for a mechanism alone; starts: changed start values."""
 
     name: str
@@ -85,10 +85,10 @@ class Member:
         }
 
 
-def member_of(name: str, mechanism: Mechanism, starts: Mapping[str, float | str]) -> Member:
+def member_of(name: str, mechanism: Mechanism, starts: Mapping[str, float | str]) -> LiveMember:
     """Record and compile a mechanism for a live page; UserError where it cannot be drawn there."""
     numbers = {scalar.name: number for scalar, number in mechanism.settings(starts)}
-    return Member(name, mechanism, numbers, live_library(mechanism, numbers))
+    return LiveMember(name, mechanism, numbers, live_library(mechanism, numbers))
 
 
 def movable_points(mechanism: Mechanism) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from ..model import Mechanism, UserError
 from ..simulation.source_mechanism import built_mechanism
 from ..view.bundle import page_of
 from ..view.scene_data import limits_with_room, scene_of
-from .member import Member, member_of
+from .member import LiveMember, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
 ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "view/web/signals.css", "live/web/live.css")
@@ -93,7 +93,7 @@ def exchange_data(system: System) -> dict[str, Any]:
     return {"sources": [[p.component, p.variable] for p in sources], **stages, "connections": connections}
 
 
-def live_page(members: list[Member], data: dict[str, Any], library: str = "") -> str:
+def live_page(members: list[LiveMember], data: dict[str, Any], library: str = "") -> str:
     """Return the page of some members; library: as in view/bundle.py."""
     drawings = {m.name: m.drawing for m in members}
     low, high, size = limits_with_room(list(drawings.values()))
