@@ -83,6 +83,9 @@ class Live:
     def frame(self) -> np.ndarray:
         return np.array(self.js("return [...livePage.simulation.draw()]"))
 
+    def all_rows(self) -> int:
+        return len(self.browser.all("aside .row"))
+
     def pause(self) -> None:
         self.js("livePage.play(false)")
 
@@ -199,9 +202,8 @@ def test_sliders_act_and_refuse(live: Callable[..., Live]) -> None:
     names, light = page.run(5)
     k = names.index("joint[1].angle")
     assert abs(light[-1, k] - light[0, k]) < 1e-6 < abs(heavy[-1, k] - heavy[0, k])
-    page.js(
-        "document.querySelectorAll('details.group').forEach((d) => { d.open = true; d.dispatchEvent(new Event('toggle')); })"
-    )
+    page.js("for (const group of document.querySelectorAll('details.group')) group.open = true")
+    page.browser.wait(lambda: page.all_rows() > 50, "the groups are not filled")
     assert "greater than 0" in page.js(set_value, "link[1].mass", "-1")
     assert "number" in page.js(set_value, "link[1].mass", "much")
     assert page.js("return livePage.simulation.members[0].settings.has('link[1].mass')") is False
@@ -216,7 +218,12 @@ def test_a_push_moves_the_tip(live: Callable[..., Live]) -> None:
       livePage.reset();
       document.querySelector(".pushes button:nth-of-type(2)").click();
       const seen = [];
-      for (let i = 0; i < 12; i++) { hands.beforeStep(); simulation.step(data.step); simulation.draw(); seen.push(read()[0]); }
+      for (let i = 0; i < 12; i++) {
+        hands.beforeStep();
+        simulation.step(data.step);
+        simulation.draw();
+        seen.push(read()[0]);
+      }
       hands.beforeStep();
       return [...seen, simulation.extra.size];""")
     assert max(speeds[:-1]) > 0.1
