@@ -2,7 +2,7 @@
  * Runs a simulation in step with the wall clock: `speed` seconds of the simulation for each second. A computer that is
  * too slow gets a slower clock, never longer steps.
  */
-const LONGEST_FRAME = 0.25; // s: after a pause of the browser the clock does not catch up more than this
+const LONGEST_FRAME = 1; // s: after a longer pause of the browser the clock does not catch up
 const BUSY = 0.7; // of a frame, which steps may take
 const SMOOTHING = 0.08; // of a frame in the measured speed
 const SLOW = 0.95; // of the wanted speed: below, the page says that it is too slow
@@ -38,7 +38,7 @@ export class Clock {
     requestAnimationFrame((next) => this.#frame(next));
     const wall = this.last === null ? 0 : (now - this.last) / 1000;
     this.last = now;
-    if (this.playing && wall > 0) this.#advance(Math.min(wall, LONGEST_FRAME));
+    if (this.playing && wall > 0 && wall < LONGEST_FRAME) this.#advance(wall);
     this.shown();
   }
 
