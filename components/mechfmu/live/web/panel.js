@@ -4,6 +4,7 @@ import { violation } from "./variables.js";
 
 const STEPS = 1000; // of a slider
 const DIGITS = 5; // of a number beside it
+const RANKS = new Map([["General", 0], ["Inputs", 1], ["Start", 3], ["Solver", 4]]); // the others are between them
 const FEW = 12; // variables of a group that is open from the start
 
 /** Groups of variables, in the order of the panel: [{title, rows: [{member, variable}]}]. */
@@ -23,8 +24,11 @@ export function groupsOf(simulation) {
       else add(prefix + variable.name.slice(0, variable.name.indexOf(".")), row);
     }
   }
-  const rank = (title) => ["General", "Inputs", "Start"].findIndex((word) => title.endsWith(word)) & 7;
   return [...groups].map(([title, rows]) => ({ title, rows })).sort((a, b) => rank(a.title) - rank(b.title));
+}
+
+function rank(title) {
+  return RANKS.get(title.slice(title.lastIndexOf(" ") + 1)) ?? 2;
 }
 
 export class Panel {
@@ -39,7 +43,7 @@ export class Panel {
     this.list = element("div", { className: "groups" });
     this.found = element("div", { className: "found", hidden: true });
     parent.append(search, this.found, this.list);
-    this.groups.forEach(({ title, rows }, k) => this.list.append(this.#group(title, rows, k === 0 && rows.length <= FEW)));
+    this.groups.forEach(({ title, rows }, k) => this.list.append(this.#group(title, rows, k === 0 && rank(title) < 2 && rows.length <= FEW)));
     search.addEventListener("input", () => this.#search(search.value.trim().toLowerCase()));
   }
 
