@@ -23,6 +23,8 @@ PROGRAMS = {
     "cmake": "apt-get install cmake make",
     "chromium": "apt-get install chromium",
     "chromedriver": "apt-get install chromium-driver",
+    "firefox-esr": "apt-get install firefox-esr",
+    "xvfb-run": "apt-get install xvfb xauth",
     "ffmpeg": "apt-get install ffmpeg",
     "ffprobe": "apt-get install ffmpeg",
 }
@@ -31,6 +33,7 @@ PACKAGES = {  # module -> what pip calls it
     "libcosimpy": "libcosimpy",
     "ecospy": "ecospy tbb",
     "selenium": "selenium",
+    "websocket": "selenium",
     "gymnasium": "gymnasium",
     "mujoco": "mujoco",
     "xacro": "xacro",

@@ -15,6 +15,7 @@ from helpers import needs
 from helpers.build import Build
 from helpers.look_browser import Browser
 from helpers.look_cases import crane, robot_file
+from helpers.look_firefox import Firefox
 from mechfmu import LinkChain
 from mechfmu.cosim.system import System
 from mechfmu.live.page import MAX_BYTES, LivePage, live_mechanism, live_system
@@ -302,3 +303,15 @@ def test_a_page_in_a_notebook(browser: Browser, tmp_path: Path) -> None:
     finally:
         browser.driver.switch_to.default_content()
     assert browser.errors() == []
+
+
+def test_a_page_in_firefox(live: Callable[..., Live]) -> None:
+    file, firefox = live("link_chain").file, Firefox()
+    try:
+        firefox.open(file)
+        firefox.wait(lambda: firefox.js("(globalThis.livePage?.simulation.t ?? 0) > 0.1"), "the chain does not move")
+        seen = "[...Array(30).keys()].some((k) => livePage.view.pick(30 * k, 12 * k) !== null)"
+        firefox.js(f"{seen}, livePage.view.render()")
+        assert firefox.errors == []
+    finally:
+        firefox.close()
