@@ -7,7 +7,7 @@ import { Solids } from "./solids.js";
 import { THREE } from "./three.js";
 import { Tubes } from "./tubes.js";
 
-const RADIUS = 0.02; // of rods, relative to the extent of their member
+const RADIUS = 0.025; // of rods, relative to the extent of their member
 const STOUT = 0.24; // relative to the length of the rods
 const ROPE = 24; // points: a line of more, with short segments, is a rope
 const FOOT = 1.3; // relative to the radius of a leg
@@ -53,7 +53,7 @@ export function stylesOf(scene, layouts, frame) {
         const sole = foot && last;
         const low = depth - (sole ? 0.95 : 1.02) * radius;
         const layers = point === 0 && flat && layer > 1 ? [-1.02 * radius, Math.abs(depth) + 1.02 * radius] : [low, depth + (sole ? 0.95 : 1.02) * radius];
-        joints.push({ ...part, point, at, layers: depth < 0 && point === 0 ? [depth - radius, radius] : layers, radius: radius * (sole ? FOOT : flat ? 0.48 : 1.22), colour: sole ? "rubber" : flat ? "pin" : "joint" });
+        joints.push({ ...part, point, at, layers: depth < 0 && point === 0 ? [depth - radius, radius] : layers, radius: radius * (sole ? FOOT : flat ? 0.5 : 1.22), colour: sole ? "rubber" : flat ? "pin" : "joint" });
       }
     });
     const closed = outlines.map((points) => flat && closes(points, 1e-6 * size));

@@ -20,9 +20,10 @@ export class ArrowScale {
     this.unit = 0;
   }
 
-  see(largest) {
+  /** part: of the full size, for which the number of the legend is to be round */
+  see(largest, part) {
     this.seen = this.fixed || Math.max(largest, FORGET * this.seen);
-    if (this.seen > this.unit || this.seen < this.unit / 6) this.unit = roundUp(this.seen);
+    if (this.seen > this.unit || this.seen < this.unit / 6) this.unit = roundUp(this.seen * part) / part;
   }
 }
 
@@ -37,14 +38,15 @@ export class Forces {
   constructor(forces, moments, { dimension, size, height, largest }) {
     Object.assign(this, { forces, moments, dimension, size, height });
     this.scale = { force: new ArrowScale(largest?.force), moment: new ArrowScale(largest?.moment) };
+    this.legend = { length: LONGEST * size, shown: roundUp(0.4 * LONGEST * size) };
     const count = forces.length + moments.length;
     this.group = new THREE.Group();
     this.shaft = new THREE.CylinderGeometry(1, 1, 1, 12, 1).translate(0, 0.5, 0).rotateZ(-Math.PI / 2);
     this.head = new THREE.ConeGeometry(1, 1, 18, 1).translate(0, 0.5, 0).rotateZ(-Math.PI / 2);
-    const material = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0 });
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.9 });
     this.shafts = instances(this.shaft, Math.max(1, forces.length), material);
     this.heads = instances(this.head, Math.max(1, count), material);
-    this.arcs = new THREE.Mesh(arcGeometry(moments.length), new THREE.MeshStandardMaterial({ roughness: 0.55 }));
+    this.arcs = new THREE.Mesh(arcGeometry(moments.length), new THREE.MeshStandardMaterial({ roughness: 0.9 }));
     this.arcs.frustumCulled = false;
     for (const mesh of [this.shafts, this.heads, this.arcs]) {
       mesh.castShadow = mesh.receiveShadow = false;
@@ -72,8 +74,7 @@ export class Forces {
     const parts = [];
     const { force, moment } = this.scale;
     if (force.unit) {
-      const length = LONGEST * this.size;
-      const shown = roundUp(0.4 * length);
+      const { shown, length } = this.legend;
       const unit = shown >= 1 ? ["m", 1] : shown >= 0.01 ? ["cm", 100] : ["mm", 1000];
       parts.push(`arrow ${short(shown * unit[1])} ${unit[0]} = ${short((force.unit * shown) / length)} N`);
     }
@@ -86,8 +87,8 @@ export class Forces {
     const size = (offset, count) => Math.hypot(...frame.subarray(offset, offset + count)) || 0;
     const strength = this.forces.map(({ offset }) => size(offset + this.dimension, this.dimension));
     const turning = this.moments.map(({ offset }) => size(offset + this.dimension, this.dimension === 2 ? 1 : 3));
-    this.scale.force.see(Math.max(0, ...strength));
-    this.scale.moment.see(Math.max(0, ...turning));
+    this.scale.force.see(Math.max(0, ...strength), this.legend.shown / this.legend.length);
+    this.scale.moment.see(Math.max(0, ...turning), Math.PI / 2 / WIDEST);
     this.forces.forEach(({ offset }, k) => this.#arrow(k, frame, offset, strength[k]));
     this.moments.forEach(({ offset }, k) => this.#arc(k, frame, offset, turning[k]));
     this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;

@@ -35,6 +35,8 @@ void main() {
   gl_FragColor = vec4(mix(base, colour, alpha > 0.0 ? a / alpha : 0.0), alpha);
 }`;
 
+const TRACK = 0.015; // of the size: thickness of lines of the ground
+
 /** An endless plane with a grid, on which shadows fall. Its cells are 1, 10, 100 ... of 1 m, mm ... in size. */
 export class GridPlane {
   constructor(size) {
@@ -74,17 +76,21 @@ export class GridPlane {
     this.object.updateMatrixWorld();
   }
 
+  /** Shadows fall where the light is. */
+  light(centre, radius) {
+    const at = this.object.worldToLocal(centre.clone());
+    this.shadow.position.set(at.x, at.y, 0);
+    this.shadow.scale.set(radius, radius, 1);
+  }
+
   /** The grid is around what the camera looks at, and its cells suit the distance. */
   look(focus, far) {
     const at = this.object.worldToLocal(focus.clone());
     this.uniforms.centre.value.set(at.x, at.y);
-    this.shadow.position.set(at.x, at.y, 0);
-    const reach = 3.2 * Math.max(this.size, far);
-    this.shadow.scale.set(reach, reach, 1);
-    this.uniforms.reach.value = reach;
-    const level = Math.log10(far / 5);
+    this.uniforms.reach.value = 3.2 * Math.max(this.size, far);
+    const level = Math.log10(far / 12);
     this.uniforms.cell.value = 10 ** Math.floor(level);
-    this.uniforms.fine.value = 1 - (level - Math.floor(level)) ** 1.5;
+    this.uniforms.fine.value = 1 - (level - Math.floor(level)) ** 3;
   }
 }
 
@@ -92,7 +98,7 @@ export class GridPlane {
 export class Shelf {
   constructor(size, back, material) {
     this.size = size;
-    const [depth, thickness, round] = [-2 * back, 0.05 * size, 0.012 * size];
+    const [depth, thickness, round] = [-2 * back, 0.16 * size, 0.012 * size];
     const shape = new THREE.Shape();
     shape.moveTo(0, 0).lineTo(depth - round, 0).absarc(depth - round, -round, round, Math.PI / 2, 0, true);
     shape.lineTo(depth, -thickness + round).absarc(depth - round, -thickness + round, round, 0, -Math.PI / 2, true);
@@ -101,7 +107,7 @@ export class Shelf {
     geometry.translate(0, 0, -0.5).rotateY(-Math.PI / 2); // x of the shape towards the viewer, its depth along x
     this.mesh = new THREE.Mesh(geometry, material);
     this.mesh.scale.set(60 * size, 1, 1);
-    this.mesh.castShadow = this.mesh.receiveShadow = true;
+    this.mesh.receiveShadow = true;
     this.back = back;
   }
 
@@ -148,14 +154,21 @@ export class Surroundings {
           marked = points;
           this.tubed.push({ ...line, mark: true, closed: true });
         } else {
-          const plate = new Plate(points, this.low, this.high, this.materials.ground);
-          this.plates.push({ plate, line });
+          this.#plate(line, points, false);
         }
       } else {
         const middle = points[0].map((x, i) => (x + points[points.length - 1][i]) / 2);
-        this.tubed.push({ ...line, mark: marked !== null && inside(middle, marked), closed: closes(points, 1e-6 * size) });
+        const mark = marked !== null && inside(middle, marked);
+        if (mark || dimension === 3) this.tubed.push({ ...line, mark, closed: closes(points, 1e-6 * size) });
+        else this.#plate(line, points, true);
       }
     });
+  }
+
+  /** An obstacle; open: a wall or a track along a line. */
+  #plate(line, points, open) {
+    const shape = (p) => (open ? band(p, TRACK * this.size) : p);
+    this.plates.push({ plate: new Plate(shape(points), this.low, this.high, this.materials.ground), line, shape });
   }
 
   #block(frame, line, hatch) {
@@ -179,7 +192,7 @@ export class Surroundings {
 
   pose(frame) {
     const { dimension } = this;
-    for (const { plate, line } of this.plates) plate.pose(pointsOf(frame, line, dimension));
+    for (const { plate, line, shape } of this.plates) plate.pose(shape(pointsOf(frame, line, dimension)));
     for (const { line, holder } of this.blocks) {
       const [a, b] = pointsOf(frame, line, dimension);
       holder.position.set(a[0], a[1], 0);
@@ -191,6 +204,21 @@ export class Surroundings {
 
 export function coordinates(frame, { start, count }, dimension) {
   return frame.subarray(start, start + count * dimension);
+}
+
+/** The closed outline of a line with a width; its upper side is the line. */
+function band(points, width) {
+  const normals = points.slice(1).map(([x, y], k) => {
+    const [dx, dy] = [x - points[k][0], y - points[k][1]];
+    const length = Math.hypot(dx, dy) || 1;
+    return [dy / length, -dx / length];
+  });
+  const lower = points.map(([x, y], k) => {
+    const [a, b] = [normals[Math.max(0, k - 1)], normals[Math.min(k, normals.length - 1)]];
+    const stretch = width / Math.max(0.3, (1 + a[0] * b[0] + a[1] * b[1]) / 2) / 2;
+    return [x + stretch * (a[0] + b[0]), y + stretch * (a[1] + b[1]), 0];
+  });
+  return [...points, ...lower.reverse(), points[0]];
 }
 
 /** Lines of two points that begin on the line of two points before them: index -> index of that line. */

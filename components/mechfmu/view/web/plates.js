@@ -2,6 +2,8 @@
 import { THREE } from "./three.js";
 import { creased } from "./shapes.js";
 
+const FEW = 8; // corners of a shape that get round
+const ROUND = 0.12; // of the shorter side at a corner
 const BENT = 1e-3; // relative to its extent: a plate that deforms more is made anew
 
 export class Plate {
@@ -29,12 +31,12 @@ export class Plate {
 
   #make(points, extent) {
     this.rest = points.map(([x, y]) => [x, y]);
-    const shape = new THREE.Shape(this.rest.slice(0, -1).map(([x, y]) => new THREE.Vector2(x, y)));
+    const shape = rounded(this.rest.slice(0, -1).map(([x, y]) => new THREE.Vector2(x, y)));
     const depth = this.high - this.low;
     const round = Math.min(0.22 * depth, 0.04 * extent);
     const extruded = new THREE.ExtrudeGeometry(shape, {
       depth: depth - 2 * round, bevelEnabled: true, bevelThickness: round, bevelSize: round, bevelOffset: -round,
-      bevelSegments: 3, curveSegments: 1,
+      bevelSegments: 3, curveSegments: 5,
     });
     extruded.translate(0, 0, this.low + round);
     const { array } = extruded.attributes.position;
@@ -43,6 +45,23 @@ export class Plate {
     this.mesh.matrix.identity();
     extruded.dispose();
   }
+}
+
+/** A shape whose corners are round, where they are few. */
+function rounded(corners) {
+  if (corners.length > FEW) return new THREE.Shape(corners);
+  const shape = new THREE.Shape();
+  corners.forEach((corner, k) => {
+    const before = corners[(k + corners.length - 1) % corners.length].clone().sub(corner);
+    const after = corners[(k + 1) % corners.length].clone().sub(corner);
+    const reach = ROUND * Math.min(before.length(), after.length());
+    const [from, to] = [before, after].map((side) => side.setLength(reach).add(corner));
+    if (k) shape.lineTo(from.x, from.y);
+    else shape.moveTo(from.x, from.y);
+    shape.quadraticCurveTo(corner.x, corner.y, to.x, to.y);
+  });
+  shape.closePath();
+  return shape;
 }
 
 /** The displacement that brings points closest to others, and the largest distance that remains. */

@@ -6,7 +6,7 @@
 import { linear, THREE } from "./three.js";
 import { rodEnd, rodMiddle, roundedCylinder, section } from "./shapes.js";
 
-const BAR = section(0.42, 0.2);
+const BAR = section(0.42, 0.3);
 const ROUND = section(1, 1, 7);
 
 export class Rods {

@@ -29,7 +29,7 @@ export class Stage {
     this.renderer.outputEncoding = THREE.sRGBEncoding;
     this.renderer.toneMapping = THREE.CustomToneMapping;
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;
     this.flat = dimension === 2;
     this.scene = new THREE.Scene();
@@ -43,17 +43,20 @@ export class Stage {
   #lights() {
     this.sky = new THREE.HemisphereLight();
     this.sky.position.set(0, this.flat ? 1 : 0, this.flat ? 0 : 1);
-    this.key = new THREE.DirectionalLight(0xfff6ea);
+    this.key = new THREE.DirectionalLight(0xfffaf2);
     this.key.castShadow = true;
     this.key.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
-    this.fill = new THREE.DirectionalLight(0xdbe8ff);
-    this.scene.add(this.sky, this.key, this.key.target, this.fill, this.fill.target);
+    this.fill = new THREE.DirectionalLight(0xeef3ff);
+    this.rim = new THREE.DirectionalLight(0xffffff);
+    const lamps = [this.key, this.fill, this.rim];
+    this.scene.add(this.sky, ...lamps, ...lamps.map((lamp) => lamp.target));
   }
 
   /** Light up the ball around `centre`, and nothing else gets a shadow. */
   aim(centre, radius) {
     const from = this.flat ? [-0.45, 0.75, 1.25] : [0.35, -0.75, 1.35];
-    const side = this.flat ? [0.9, 0.1, 0.8] : [-0.9, 0.5, 0.35];
+    const side = this.flat ? [0.9, 0.1, 0.8] : [-0.9, -0.6, 0.35];
+    const behind = this.flat ? [0.6, -0.9, 0.4] : [-0.3, 0.95, 0.5];
     const place = (light, direction) => {
       light.target.position.copy(centre);
       light.position.set(...direction).normalize().multiplyScalar(3 * radius).add(centre);
@@ -61,12 +64,13 @@ export class Stage {
     };
     place(this.key, from);
     place(this.fill, side);
+    place(this.rim, behind);
     const { camera } = this.key.shadow;
     Object.assign(camera, { left: -radius, right: radius, bottom: -radius, top: radius, near: radius, far: 6 * radius });
     camera.updateProjectionMatrix();
     this.key.shadow.bias = -0.0004;
     this.key.shadow.normalBias = 0.004 * radius;
-    this.key.shadow.radius = 3;
+    this.key.shadow.radius = 5;
   }
 
   paint(theme) {
@@ -79,9 +83,7 @@ export class Stage {
     this.fill.intensity = theme.fill;
     this.scene.background?.dispose();
     this.scene.background = gradient(theme.sky);
-    this.scene.environment?.dispose();
-    this.scene.environment = this.#surroundings(theme);
-    for (const material of Object.values(this.materials)) material.envMapIntensity = theme.ambience;
+    this.rim.intensity = theme.rim;
     this.materials.ground.color.copy(linear(theme.ground));
     this.materials.support.color.copy(linear(theme.support));
     this.materials.shelf.color.copy(linear(theme.slab));
@@ -89,28 +91,6 @@ export class Stage {
     this.materials.part.color.copy(linear(theme.part));
     this.materials.lit.color.copy(linear(theme.highlight));
     this.materials.highlighted.emissive.copy(linear(theme.highlight)).multiplyScalar(0.35);
-  }
-
-  /** A room with soft lamps, which smooth surfaces reflect. */
-  #surroundings(theme) {
-    const room = new THREE.Scene();
-    const box = new THREE.BoxGeometry(1, 1, 1);
-    const put = (colour, brightness, at, size) => {
-      const mesh = new THREE.Mesh(box, new THREE.MeshBasicMaterial({ color: linear(colour).multiplyScalar(brightness), side: THREE.DoubleSide }));
-      const turned = ([x, y, z]) => (this.flat ? [x, z, y] : [x, y, z]);
-      mesh.position.set(...turned(at).map((c, k) => (this.flat && k === 2 ? -c : c)));
-      mesh.scale.set(...turned(size));
-      room.add(mesh);
-    };
-    put(theme.sky[1], 0.85, [0, 0, 0], [20, 20, 20]);
-    put(theme.floor, 0.5, [0, 0, -9], [19, 19, 1]);
-    put("#ffffff", 6, [0, 0, 9], [7, 7, 0.5]);
-    put("#ffffff", 3.5, [-8, -4, 3], [0.5, 6, 4]);
-    put("#eaf2ff", 3, [8, -5, 2], [0.5, 5, 5]);
-    const generator = new THREE.PMREMGenerator(this.renderer);
-    const { texture } = generator.fromScene(room, 0.03);
-    generator.dispose();
-    return texture;
   }
 
   resize(width, height) {
@@ -146,18 +126,18 @@ export class Stage {
 }
 
 function materialsOf() {
-  const standard = (more) => new THREE.MeshStandardMaterial({ roughness: 0.42, metalness: 0.06, ...more });
+  const standard = (more) => new THREE.MeshStandardMaterial({ roughness: 0.42, metalness: 0, ...more });
   return {
     rod: standard({ side: THREE.DoubleSide }),
     tube: standard({ vertexColors: true, roughness: 0.5 }),
     plate: standard({}),
     part: standard({ roughness: 0.75 }),
-    solid: standard({ vertexColors: true, side: THREE.DoubleSide, roughness: 0.46, metalness: 0.1 }),
+    solid: standard({ vertexColors: true, side: THREE.DoubleSide, roughness: 0.46 }),
     substitute: standard({ vertexColors: true, roughness: 0.36 }),
     lit: standard({}),
     highlighted: standard({ vertexColors: true, side: THREE.DoubleSide }),
     ground: standard({ roughness: 0.8 }),
-    support: standard({ roughness: 0.6, metalness: 0.2 }),
+    support: standard({ roughness: 0.6 }),
     shelf: standard({ roughness: 0.9 }),
   };
 }

@@ -16,6 +16,7 @@ import { THREE } from "./three.js";
 import { Trails } from "./trails.js";
 
 const DEFAULTS = { axes: false, frames: false, forces: true, trails: true, ghost: false, follow: false, shadows: true };
+const NEARER = 0.36; // of the size: how much of the room for motion the first view leaves out
 const NO_WEBGL = "This browser cannot show the 3-D view: it has no WebGL, or WebGL is switched off.";
 
 export class View {
@@ -222,7 +223,8 @@ export class View {
     const forces = layouts.flatMap((layout, m) => layout.arrows.map((offset, k) => ({ offset, kind: scene.members[m].arrows[k].kind })));
     const moments = layouts.flatMap((layout) => layout.moments.map((offset) => ({ offset })));
     const height = this.styles.high + 0.015 * size;
-    this.forces = new Forces(forces, moments, { dimension, size, height, largest: this.options.largest });
+    const reach = Math.max(0.25 * size, this.#extent(layouts.filter(({ arrows, moments: m }) => arrows.length + m.length)));
+    this.forces = new Forces(forces, moments, { dimension, size: Math.min(size, reach), height, largest: this.options.largest });
     this.trails = new Trails(layouts.reduce((sum, layout) => sum + layout.trails.length, 0), size);
     this.plane = new GridPlane(size);
     this.shelf = flat && this.floors.length ? new Shelf(size, this.back, materials.shelf) : null;
@@ -243,11 +245,13 @@ export class View {
   /** The first view: the limits of the scene, and room for what hangs on something that stands still. */
   #limits() {
     const { data: scene, layouts, frame } = this;
-    this.low = [...scene.low, 0].slice(0, 3);
-    this.high = [...scene.high, 0].slice(0, 3);
     const points = this.#points();
     this.firstCentre = this.#centre(points);
     const bounds = boundsOf(points);
+    const roomy = scene.low.every((l, k) => bounds.low[k] - l > 0.45 * scene.size); // see limits_with_room
+    const nearer = roomy ? NEARER * scene.size : 0;
+    this.low = [...scene.low.map((l) => l + nearer), 0].slice(0, 3);
+    this.high = [...scene.high.map((h) => h - nearer), 0].slice(0, 3);
     if (scene.dimension === 2) {
       this.plane.place([0, 0, this.back], [0, 0, 1]);
       layouts.forEach((layout) => {
@@ -264,12 +268,6 @@ export class View {
     } else if (!this.floors.length) {
       this.plane.place([0, 0, this.#lowest(bounds)], [0, 0, 1]);
     }
-    if (scene.dimension === 3) {
-      // the limits leave much room for the motion; a first look comes nearer
-      const room = 0.3 * scene.size;
-      this.low = this.low.map((l, k) => Math.min(bounds.low[k], l + room));
-      this.high = this.high.map((h, k) => Math.max(bounds.high[k], h - room));
-    }
   }
 
   /** The height of the ground below a mechanism in space: its lowest point, or below all that can hang on its base. */
@@ -283,13 +281,17 @@ export class View {
     return Math.min(low[2], Math.max(base, last[0][2] - reach));
   }
 
+  #extent(layouts) {
+    return layouts.length ? boundsOf(this.#points(layouts)).extent : 0;
+  }
+
   /** All points that are drawn; of a solid, the ends of the diagonal of a box around it. */
-  #points() {
-    const { data: scene, layouts, frame } = this;
-    return layouts.flatMap((layout, m) => [
+  #points(layouts = this.layouts) {
+    const { data: scene, frame } = this;
+    return layouts.flatMap((layout) => [
       ...[...layout.lines, ...layout.outlines, ...layout.ground].flatMap((line) => pointsOf(frame, line, scene.dimension)),
       ...layout.solids.flatMap((at, k) => {
-        const { kind, size } = scene.members[m].solids[k];
+        const { kind, size } = scene.members[this.layouts.indexOf(layout)].solids[k];
         const half = kind === "sphere" ? [size[0], size[0], size[0]] : kind === "cylinder" ? [size[0], size[0], size[1] / 2] : size.map((s) => s / 2);
         const reach = [0, 1, 2].map((i) => half.reduce((sum, h, j) => sum + Math.abs(frame[at + 3 + 3 * i + j]) * h, 0));
         return [-1, 1].map((side) => reach.map((r, i) => frame[at + i] + side * r));
@@ -344,6 +346,7 @@ export class View {
     const radius = 0.6 * Math.hypot(...high.map((h, k) => h - low[k])) + 0.25 * scene.size;
     if (!(radius < this.lightRadius) || radius < this.lightRadius / 4) this.lightRadius = 1.15 * radius;
     stage.aim(this.centre, this.lightRadius);
+    this.plane.light(this.centre, 1.4 * this.lightRadius);
     this.changed = true;
   }
 
