@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from helpers.binary_files import MACH_O_AARCH64, MACH_O_X86_64, elf, fat, mach_o, pe
+from helpers.binary_files import MACH_O_AARCH64, MACH_O_X86_64, elf, fat, mach_o, pe, wasm
 from helpers.check_defect import XML, Defect
 from helpers.check_helpers import SECONDS, CheckDefect, findings_text
 from helpers.check_zoo import CLEAN, MISBEHAVING, write_fmu
@@ -140,6 +140,7 @@ LIBRARIES = {
     "pe": pe(needed=("KERNEL32.dll", "USER32.dll")),
     "mach-o": mach_o(),
     "fat": fat((MACH_O_X86_64, mach_o()), (MACH_O_AARCH64, mach_o(MACH_O_AARCH64))),
+    "wasm": wasm(imports=("env", "wasi_snapshot_preview1")),
 }
 NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 

@@ -29,7 +29,7 @@ LEGAL = {  # defects that no sentence of the standard forbids
     "S10": {"not-known"},
     "S11": {"stop", "tolerance", "step", "infinite", "tiny-step"},
     "S13": {"compile"},
-    "S14": {"runtime", "dependency", "mac-dependency", "no-origin", "glibc", "rpath"},
+    "S14": {"runtime", "dependency", "mac-dependency", "no-origin", "glibc", "rpath", "wasm-import", "wasm-cut"},
 }
 
 

@@ -109,3 +109,29 @@ def fat(*parts: tuple[int, bytes]) -> bytes:
         header += struct.pack(">IIIII", machine, 0, at + len(data), len(part), 0)
         data += part
     return header.ljust(at, b"\0") + data
+
+
+def wasm(exports: Sequence[str] = ALL, imports: Sequence[str] = ()) -> bytes:
+    """A WebAssembly module whose exports are one function and whose imports are functions of these modules."""
+
+    def number(value: int) -> bytes:
+        return bytes([value]) if value < 0x80 else bytes([value & 0x7F | 0x80]) + number(value >> 7)
+
+    def vector(items: Sequence[bytes]) -> bytes:
+        return number(len(items)) + b"".join(items)
+
+    def name(text: str) -> bytes:
+        return number(len(text.encode())) + text.encode()
+
+    def section(kind: int, content: bytes) -> bytes:
+        return bytes([kind]) + number(len(content)) + content
+
+    own = number(len(imports))  # imported functions are counted first
+    sections = (
+        (1, vector([b"\x60\0\0"])),  # the type of a function without arguments
+        (2, vector([name(module) + name("f") + b"\0\0" for module in imports])),
+        (3, vector([b"\0"])),
+        (7, vector([name(export) + b"\0" + own for export in exports])),
+        (10, vector([b"\2\0\x0b"])),
+    )
+    return b"\0asm\1\0\0\0" + b"".join(section(kind, content) for kind, content in sections)

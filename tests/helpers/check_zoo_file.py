@@ -8,7 +8,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 
-from helpers.binary_files import ALL, MACH_O_AARCH64, MACH_O_X86_64, PE_X86_64, elf, fat, mach_o, pe
+from helpers.binary_files import ALL, MACH_O_AARCH64, MACH_O_X86_64, PE_X86_64, elf, fat, mach_o, pe, wasm
 from helpers.check_defect import Defect, put
 from helpers.check_zoo_xml import XML_CLEAN, XML_DEFECTS
 
@@ -167,6 +167,14 @@ FILE_DEFECTS = (
         change=put(FAR, elf(versions=("GLIBC_2.17", "GLIBC_2.38")))),
     Defect("S14", "rpath", "an RPATH to a folder of the machine that built the library",
         change=put(FAR, elf(path="$ORIGIN:/home/builder/lib"))),
+    Defect("S14", "wasm-import", "a WebAssembly module that needs functions of its host",
+        change=put("binaries/wasm32/Zoo.wasm", wasm(imports=("wasi_snapshot_preview1",)))),
+    Defect("S14", "wasm-function", "a WebAssembly module that lacks a function",
+        change=put("binaries/wasm32/Zoo.wasm", wasm(exports=ALL[1:]))),
+    Defect("S14", "wasm-program", "a WebAssembly module that is a program",
+        change=put("binaries/wasm32/Zoo.wasm", wasm(exports=(*ALL, "_start")))),
+    Defect("S14", "wasm-cut", "a WebAssembly module that is cut off",
+        change=put("binaries/wasm32/Zoo.wasm", wasm()[:-3])),
 )  # fmt: skip
 
 FILE_CLEAN = {
@@ -189,6 +197,8 @@ FILE_CLEAN = {
             "binaries/darwin64/Zoo.dylib": fat((MACH_O_X86_64, mach_o()), (MACH_O_AARCH64, mach_o(MACH_O_AARCH64))),
             FAR: elf(needed=("libc.so.6", "libm.so.6", "libsolver.so"), path="$ORIGIN"),
             "binaries/aarch64-linux/libsolver.so": elf(exports=()),
+            "binaries/wasm32/Zoo.wasm": wasm(),
+            "binaries/wasm32/fmu.js": b"",
         })),
     "wrapper": Defect("", "wrapper", "a library whose functions are in another one of its folder",
         change=lambda files: files.update({FAR: elf(exports=(), needed=("libsolver.so",), path="$ORIGIN"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..codegen.c_model import model_c, projects
 from ..codegen.compiler import PLATFORMS, WASM, compile_sources
-from ..codegen.sources import NATIVE, WASM_HOST, c_sources
+from ..codegen.sources import NATIVE, PACKAGE, WASM_HOST, c_sources
 from ..model import Mechanism
 from .archive import write_archive
 from .contents import common_contents
@@ -70,7 +70,15 @@ def write_native_fmu(
                 groups.append(c_sources(WASM_HOST))
             compile_sources(groups, library, platform, compiler)
             contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
+    if WASM in platforms:
+        contents |= {f"binaries/{WASM}/{name}": text.encode() for name, text in web_modules().items()}
     write_archive(target, contents)
+
+
+def web_modules() -> dict[str, str]:
+    """File name -> text of the JavaScript modules that load the WebAssembly library; fmu.js imports the others."""
+    files = sorted((PACKAGE / "view" / "web").glob("fmu*.js"))
+    return {f.name: f.read_text(encoding="utf-8") for f in files}
 
 
 def _c_files(sources: Mapping[str, str]) -> list[str]:

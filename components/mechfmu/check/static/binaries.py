@@ -14,6 +14,7 @@ from .mach_o import FAT, MAGIC, read_mach_o
 from .pe import read_pe
 from .platforms import PLATFORMS, FmiPlatform, in_base_system, platform_named
 from .unpacked import UnpackedFmu
+from .wasm import WASM_MAGIC, read_wasm
 
 COMMON = (
     "GetTypesPlatform", "GetVersion", "SetDebugLogging", "Instantiate", "FreeInstance", "SetupExperiment",
@@ -43,7 +44,7 @@ MAGIC_BYTES = {m.to_bytes(4, order) for m in (*FAT, *MAGIC) for order in ("big",
 def binaries(fmu: UnpackedFmu) -> Iterator[Finding]:
     """Each library has the format and the machine of its folder and exports all functions of its interface types. It
     needs no library that neither the FMU nor the platform's base system has, no glibc newer than 2.34, and looks for
-    libraries in no folder of the machine that built it."""
+    libraries in no folder of the machine that built it. A WebAssembly module in binaries/wasm32 imports nothing."""
     for folder in sorted({n.split("/")[0] for n in fmu.archive.under("binaries/") if "/" in n}):
         platform = platform_named(folder)
         if platform is None:
@@ -67,6 +68,8 @@ def read_binaries(file: Path) -> list[Binary]:
             return [read_pe(data)]
         if head in MAGIC_BYTES:
             return read_mach_o(data)
+        if head == WASM_MAGIC:
+            return [read_wasm(data)]
     raise UnreadableBinary("it is not a library of any platform")
 
 

@@ -27,6 +27,7 @@ PLATFORMS = {
     for short, system in (("win", "windows"), ("linux", "linux"), ("darwin", "darwin"))
     for bits, machine in (("32", "x86"), ("64", "x86_64"))
 }
+WASM = FmiPlatform("wasm32", "WebAssembly", "WebAssembly", "wasm32", ".wasm")  # of mechfmu; FMI has no name for it
 TUPLE = re.compile(r"(x86|x86_64|aarch32|aarch64|ppc32|ppc64|riscv32|riscv64)-(windows|linux|darwin)[^/]*")
 
 # Libraries that the base system provides: glibc, the compiler's runtime and what else Python's manylinux platforms
@@ -59,6 +60,8 @@ def platform_named(folder: str) -> FmiPlatform | None:
     """The platform of a folder in binaries/, or None if only its vendor knows."""
     if folder in PLATFORMS:
         return PLATFORMS[folder]
+    if folder == WASM.name:
+        return WASM
     if found := TUPLE.fullmatch(folder):
         system, format, suffix = SYSTEMS[found[2]]
         return FmiPlatform(folder, system, format, found[1], suffix)
@@ -71,4 +74,4 @@ def in_base_system(platform: FmiPlatform, library: str) -> bool:
         return LINUX.fullmatch(library) is not None
     if platform.format == "PE":
         return library.lower() in WINDOWS or library.lower().startswith(("api-ms-win-", "ext-ms-win-"))
-    return library.startswith(("/usr/lib/", "/System/Library/"))
+    return platform.format == "Mach-O" and library.startswith(("/usr/lib/", "/System/Library/"))
