@@ -93,6 +93,10 @@ class Native:
         """The FMU file with binaries for all platforms."""
         return self.fmu(mechanism, platforms=["all"])
 
+    def wasm(self, mechanism: Mechanism) -> Path:
+        """The FMU file with a WebAssembly library and no other."""
+        return self.fmu(mechanism, platforms=["wasm"])
+
     def folder(self, file: Path) -> Path:
         """The FMU, extracted."""
 

@@ -27,6 +27,7 @@ PROGRAMS = {
     "xvfb-run": "apt-get install xvfb xauth",
     "ffmpeg": "apt-get install ffmpeg",
     "ffprobe": "apt-get install ffmpeg",
+    "node": "apt-get install nodejs",
 }
 PACKAGES = {  # module -> what pip calls it
     "pinocchio": "pin",
