@@ -22,7 +22,7 @@ from helpers.native_formats import Library, read_elf, read_mach_o, read_pe
 from helpers.needs import tool
 from helpers.tolerances import OTHER_COMPILER, SAME_BINARY, SAME_OPERATIONS
 from mechfmu import LinkChain
-from mechfmu.codegen.compiler import PLATFORMS, host_platform
+from mechfmu.codegen.compiler import PLATFORMS, WASM, host_platform
 from mechfmu.codegen.operations import TEMPLATES
 
 pytest_plugins = ("helpers.native_fixtures",)
@@ -40,7 +40,7 @@ def archive(native: Native) -> zipfile.ZipFile:
 
 
 def content(native: Native, platform: str) -> bytes:
-    with archive(native) as opened:
+    with zipfile.ZipFile(native.wasm(MODEL) if platform == WASM else native.everywhere(MODEL)) as opened:
         return opened.read(f"binaries/{platform}/{MODEL.name}{PLATFORMS[platform].suffix}")
 
 

@@ -80,7 +80,9 @@ def test_start_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     (
-        (("--platform", "linux32"), "platform linux32: must be one of linux64, win64, darwin64, or all"),
+        (("--platform", "linux32"), "platform linux32: must be one of linux64, win64, darwin64, wasm, or all"),
+        (("--platform", "wasm", "--compiler", "cc"), f"builds for {host_platform()} only, not for wasm32"),
+        (("--platform", "wasm", "--kind", "python"), "platform wasm is for native FMUs"),
         (("--compiler", "msvc"), "compiler msvc: must be zig or cc"),
         (("--kind", "fast"), "kind fast: must be native, python or both"),
         (("--start", "solver.method=fastest"), "solver.method = fastest: must be one of explicit, implicit, automatic"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,9 +19,10 @@ from helpers import needs
 from helpers.binary_files import wasm
 from helpers.build import Build
 from helpers.look_browser import Browser
-from helpers.native_build import Native
+from helpers.native_build import Native, run
 from helpers.native_fmi import Fmu, Refused
-from helpers.web_folder import WebFolder
+from helpers.paths import ROOT
+from helpers.web_folder import WebFolder, served, unpack_modules
 from mechfmu import Exoskeleton, LinkChain, mechanisms
 from mechfmu.codegen.compiler import host_platform
 from mechfmu.cosim.system import System
@@ -274,3 +277,41 @@ def test_files_that_cannot_be_loaded(web: WebFolder, fmu: Build, engine: Run) ->
 
 def test_an_address_that_is_not_there(chromium: Run) -> None:
     assert "404" in chromium("unloadable", ["nowhere.fmu"])["nowhere.fmu"]["message"]
+
+
+# --- the documentation ------------------------------------------------------------------------------------------------
+
+PAGE = (ROOT / "docs" / "wasm.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"^```js\n// (\S+\.mjs)\n.*?^```\n\n```text\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def documented(native: Native, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder web of the page: the FMU, its modules, and the code blocks."""
+    folder = tmp_path_factory.mktemp("web")
+    shutil.copy(native.wasm(CHAIN), folder / "LinkChain.fmu")
+    unpack_modules(native.wasm(CHAIN), folder)
+    for name, code in re.findall(r"^```js\n// (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        (folder / name).write_text(code, encoding="utf-8")
+    (html,) = re.findall(r"^```html\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("name", "printed"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
+def test_the_programs_of_the_documentation(documented: Path, name: str, printed: str) -> None:
+    assert run([needs.tool("node"), name], cwd=documented).stdout.strip() == printed
+
+
+def test_the_page_of_the_documentation(documented: Path, browser: Browser) -> None:
+    """With the policy that the page names, and no other requests than for its own files."""
+    assert len(PROGRAMS) == 3
+    assert all(part in PAGE for part in ("script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'"))
+    with served(documented) as address:
+        browser.open_address(address)
+        browser.wait(lambda: float(browser.find("#time").text.split()[0] or 0) > 0.5, "the chain does not move")
+        before = browser.picture("#view")
+        browser.js("const s = document.getElementById('torque'); s.value = 60")
+        browser.wait(lambda: np.any(browser.picture("#view") != before), "the picture stays as it is")
+        assert len(np.unique(before)) > 1 and browser.errors() == []
+        assert all(request.startswith(address) for request in browser.requests())

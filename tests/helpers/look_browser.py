@@ -58,10 +58,13 @@ class Browser:
         )
 
     def open(self, file: Path) -> None:
+        self.open_address(file.as_uri())
+
+    def open_address(self, address: str) -> None:
         self.driver.get("about:blank")
         for log in ("browser", "performance"):
             self.driver.get_log(log)
-        self.driver.get(file.as_uri())
+        self.driver.get(address)
 
     def errors(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from helpers.native_build import run
 from helpers.needs import tool
 from helpers.paths import TESTS
 
-# what docs/wasm.md asks for, and nothing else
-POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+# what docs/wasm.md asks for, an icon, and nothing else
+POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:"
 RUN = """
 const [scenario, parameters, done] = arguments;
 import("./scenarios.js").then((all) => all[scenario]((file) => file, ...JSON.parse(parameters)))
@@ -64,6 +65,13 @@ def unpack_modules(fmu: Path, folder: Path) -> None:
 
 class _Handler(SimpleHTTPRequestHandler):
     extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript"}
+
+    def do_GET(self) -> None:
+        if self.path == "/favicon.ico":  # which browsers ask for
+            self.send_response(HTTPStatus.NO_CONTENT)
+            self.end_headers()
+        else:
+            super().do_GET()
 
     def end_headers(self) -> None:
         self.send_header("Content-Security-Policy", POLICY)

@@ -39,6 +39,8 @@ ELSEWHERE = {
     "OMSimulator": "is downloaded from elsewhere",
     "eval": "test_new.py asks for completions",
     "apt": "changes the machine",
+    "unzip ": "test_wasm_module.py does it in Python, and runs the page and the programs of docs/wasm.md",
+    "python3 -m http.server": "likewise",
     "python examples/": "test_examples.py, test_cart_figure.py and test_exo_examples.py run them",
     "python benchmarks/": "measurements",
     "python -m pytest test_my_mechanism.py": "test_new.py runs the tests of a new mechanism",
