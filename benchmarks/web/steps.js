@@ -1,27 +1,32 @@
-/** Bursts of steps of an FMU in a JavaScript engine; benchmarks/wasm.py compares them with those of the native FMU. */
+/** Times steps of an FMU in a JavaScript engine; benchmarks/wasm.py compares them with those of the native FMU. */
 import { loadFmu } from "./fmu.js";
 
-let instance, start, steps, step;
+let instance, start, settings;
 
 /** Loads an FMU and makes all steps once; returns the values of these variables in the end. */
-export async function prepare(source, settings, names) {
+export async function prepare(source, { step, steps, part, tolerance }, names) {
   instance?.free();
   instance = (await loadFmu(source)).instantiate();
-  instance.initialize({ tolerance: settings.tolerance });
-  ({ steps, step } = settings);
+  instance.initialize({ tolerance });
+  settings = { step, steps, part };
   start = instance.saveState();
   run();
   return [...instance.get(names)];
 }
 
-/** Seconds of one step in each of `count` bursts, all of which begin at the start. */
-export function bursts(count) {
+/** `count` runs from the start: of each the seconds of its parts, which have `part` steps each. */
+export function runs(count) {
   return Array.from({ length: count }, run);
 }
 
 function run() {
+  const { step, steps, part } = settings;
   instance.restoreState(start);
-  const began = performance.now();
-  for (let i = 0; i < steps; i++) instance.doStep(step);
-  return (performance.now() - began) / steps / 1000;
+  const seconds = [];
+  for (let made = 0; made < steps; made += part) {
+    const began = performance.now();
+    for (let i = 0; i < part; i++) instance.doStep(step);
+    seconds.push((performance.now() - began) / 1000);
+  }
+  return seconds;
 }

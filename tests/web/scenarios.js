@@ -153,6 +153,7 @@ export async function refusals(open, file) {
   const lastAngle = ended.get("joint[1].angle");
   const freed = unit.instantiate({ name: "freed" });
   const read = freed.reader(["joint[1].angle"]);
+  const write = freed.writer(["joint[1].torque"]);
   freed.free();
   freed.free();
   const calls = {
@@ -181,6 +182,7 @@ export async function refusals(open, file) {
     twice: () => running.initialize(),
     ended: () => ended.doStep(0.1),
     freed_reader: () => read(),
+    freed_writer: () => write([1]),
     freed_get: () => freed.get("joint[1].angle"),
     freed_step: () => freed.doStep(0.1),
     freed_state: () => freed.saveState(),

@@ -26,8 +26,8 @@ export class Archive {
     for (let left = this.#u16(end + 10); left > 0; left--) {
       if (this.#u32(at) !== ENTRY) throw damaged(`its list of files ends before file ${this.#entries.size + 1}`);
       const name = new TextDecoder().decode(this.#part(at + 46, this.#u16(at + 28)));
-      const [flags, method, crc, packed] = [this.#u16(at + 8), this.#u16(at + 10), this.#u32(at + 16), this.#u32(at + 20)];
-      const [size, header] = [this.#u32(at + 24), this.#u32(at + 42)];
+      const [flags, method] = [this.#u16(at + 8), this.#u16(at + 10)];
+      const [crc, packed, size, header] = [16, 20, 24, 42].map((offset) => this.#u32(at + offset));
       this.#entries.set(name, { encrypted: flags & 1, method, crc, packed, size, header });
       at += 46 + this.#u16(at + 28) + this.#u16(at + 30) + this.#u16(at + 32);
     }

@@ -23,13 +23,14 @@ export function readDescription(xml) {
       const [start, stop, relative, step] = [startTime, stopTime, tolerance, stepSize].map(number);
       description.experiment = { start, stop, tolerance: relative, step };
     } else if (name === "ScalarVariable") {
-      const { valueReference, description: text = "", causality = "local", variability = "continuous" } = attributes;
-      variable = { name: attributes.name, reference: Number(valueReference), description: text, causality, variability };
+      const { description: text = "", causality = "local", variability = "continuous" } = attributes;
+      const reference = Number(attributes.valueReference);
+      variable = { name: attributes.name, reference, description: text, causality, variability };
     } else if (variable && TYPES.includes(name)) {
       const { unit = "", start, min, max } = attributes;
       const type = name === "Enumeration" ? "Integer" : name;
-      const limits = { min: number(min), max: number(max) };
-      description.variables.push({ ...variable, type, unit, start: name === "String" ? start : number(start), ...limits });
+      const first = type === "String" ? (start ?? null) : number(start);
+      description.variables.push({ ...variable, type, unit, start: first, min: number(min), max: number(max) });
       variable = null;
     }
   }
@@ -54,6 +55,7 @@ function* elements(xml) {
 
 function withoutEntities(text) {
   const named = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-  const character = (code) => String.fromCodePoint(code[1] === "x" ? parseInt(code.slice(2), 16) : Number(code.slice(1)));
+  const number = (code) => (code[1] === "x" ? parseInt(code.slice(2), 16) : Number(code.slice(1)));
+  const character = (code) => String.fromCodePoint(number(code));
   return text.replace(/&([a-z]+|#\d+|#x[\da-fA-F]+);/g, (_, code) => (code[0] === "#" ? character(code) : named[code]));
 }

@@ -5,6 +5,7 @@ import { Block, textAt, textBlock, withBlocks } from "./fmu_memory.js";
 import { Values } from "./fmu_values.js";
 
 const CO_SIMULATION = 1;
+const MOST_KNOWN = 100;
 
 export class FmuInstance {
   #unit;
@@ -12,6 +13,7 @@ export class FmuInstance {
   #log;
   #component;
   #kept = []; // memory that is freed with the instance
+  #known = new Map(); // Values of recent calls of set and get, by their names
   #calls = new Map(); // by name of the exported function
   #check = (status) => {
     if (status >= DISCARD) throw this.#error(status);
@@ -91,25 +93,31 @@ export class FmuInstance {
   set(values) {
     const names = Object.keys(values);
     const numbers = names.map((name) => values[name]);
-    if (names.length) this.#with(names, (variables) => variables.write(this.#component, this.#check, numbers));
+    if (names.length) this.#recent(names).write(this.#component, this.#check, numbers);
   }
 
   /** The value of a variable, or those of an array of names as a Float64Array. */
   get(names) {
-    if (typeof names === "string") return this.get([names])[0];
-    return this.#with(names, (variables) => variables.read(this.#component, this.#check));
+    if (typeof names === "string") return this.#recent([names]).read(this.#component, this.#check)[0];
+    return this.#recent(names).read(this.#component, this.#check).slice();
   }
 
   /** A fast function that returns the present values of variables, always in the same Float64Array. */
   reader(names) {
     const variables = this.#keep(this.#values(names));
-    return () => variables.read(this.#component, this.#check);
+    return () => {
+      this.#use();
+      return variables.read(this.#component, this.#check);
+    };
   }
 
   /** A fast function that sets variables to the values of an array. */
   writer(names) {
     const variables = this.#keep(this.#values(names));
-    return (values) => variables.write(this.#component, this.#check, values);
+    return (values) => {
+      this.#use();
+      variables.write(this.#component, this.#check, values);
+    };
   }
 
   #values(names) {
@@ -117,8 +125,20 @@ export class FmuInstance {
     return new Values(this.#exports, names.map((name) => this.#unit.variable(name)));
   }
 
-  #with(names, action) {
-    return withBlocks([this.#values(names)], action);
+  /** The same for set and get, which are mostly called with the same names again. */
+  #recent(names) {
+    const key = names.join("\0");
+    const known = this.#known.get(key);
+    if (known) return known;
+    if (this.#known.size === MOST_KNOWN) this.#forget();
+    const values = this.#values(names);
+    this.#known.set(key, values);
+    return values;
+  }
+
+  #forget() {
+    for (const values of this.#known.values()) values.free();
+    this.#known.clear();
   }
 
   #keep(memory) {
@@ -214,6 +234,7 @@ export class FmuInstance {
     if (!this.#component) return;
     this.#exports.fmi2FreeInstance(this.#component);
     this.#log.free();
+    this.#forget();
     for (const memory of this.#kept) memory.free();
     this.#kept = [];
     this.#calls.clear();
