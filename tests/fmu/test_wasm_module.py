@@ -311,7 +311,7 @@ def test_the_page_of_the_documentation(documented: Path, browser: Browser) -> No
     assert all(part in PAGE for part in ("script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'"))
     with served(documented) as address:
         browser.open_address(address)
-        browser.wait(lambda: float(browser.find("#time").text.split()[0] or 0) > 0.5, "the chain does not move")
+        browser.wait(lambda: float((browser.find("#time").text or "0").split()[0]) > 0.5, "the chain does not move")
         before = browser.picture("#view")
         browser.js("const s = document.getElementById('torque'); s.value = 60")
         browser.wait(lambda: np.any(browser.picture("#view") != before), "the picture stays as it is")

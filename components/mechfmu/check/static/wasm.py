@@ -22,14 +22,14 @@ def read_wasm(data: Bytes) -> Binary:
     exports: list[str] = []
     for section, content in _sections(data):
         if section == IMPORTS:
-            imports += _entries(content, _Reader.imported)
+            imports += _entries(content, _WasmReader.imported)
         elif section == EXPORTS:
-            exports += _entries(content, _Reader.exported)
+            exports += _entries(content, _WasmReader.exported)
     is_library = PROGRAM_START not in exports
     return Binary("WebAssembly", "wasm32", is_library, of_fmi(exports), tuple(dict.fromkeys(imports)))
 
 
-class _Reader:
+class _WasmReader:
     """Reads numbers and names one after the other."""
 
     def __init__(self, data: Bytes, at: int = 0) -> None:
@@ -89,7 +89,7 @@ class _Reader:
 
 
 def _sections(data: Bytes) -> Iterator[tuple[int, Bytes]]:
-    reader = _Reader(data, 8)
+    reader = _WasmReader(data, 8)
     while reader.at < data.size:
         section, size = reader.byte(), reader.number()
         if reader.at + size > data.size:
@@ -98,6 +98,6 @@ def _sections(data: Bytes) -> Iterator[tuple[int, Bytes]]:
         reader.at += size
 
 
-def _entries(content: Bytes, read: Callable[[_Reader], str]) -> list[str]:
-    reader = _Reader(content)
+def _entries(content: Bytes, read: Callable[[_WasmReader], str]) -> list[str]:
+    reader = _WasmReader(content)
     return [read(reader) for _ in range(check_count(reader.number(), "imports or exports", SYMBOL_LIMIT))]
