@@ -17,19 +17,19 @@ import griffe
 import mechfmu
 from mechfmu.model.mechanism import Option
 
-COLUMNS = re.compile(r"^(?:\S(?:.*?\S)? {2,}\S.*(?:\n {4,}\S.*)*\n?)+", re.MULTILINE)
-ROW = re.compile(r"^(\S(?:.*?\S)?) {2,}(\S.*(?:\n {4,}\S.*)*)", re.MULTILINE)
+ROW = re.compile(r"^(\w+(?:, \w+)*) {2,}(\S.*(?:\n {4,}\S.*)*)\n?", re.MULTILINE)
+COLUMNS = re.compile(rf"(?:{ROW.pattern})+", re.MULTILINE)
 
 
 class Docstrings(griffe.Extension):
     """What mkdocstrings shows of an object."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        if not obj.docstring:
-            return
-        obj.docstring.value = with_tables(obj.docstring.value)
         if obj.is_class and obj.parent and obj.parent.path == "mechfmu":
-            obj.docstring.value += options(getattr(mechfmu, obj.name).option_list)
+            mechanism = getattr(mechfmu, obj.name)
+            obj.docstring = griffe.Docstring(f"{mechanism.__doc__}{options(mechanism.option_list)}", parent=obj)
+        elif obj.docstring:
+            obj.docstring.value = with_tables(obj.docstring.value)
 
 
 def with_tables(docstring: str) -> str:
@@ -37,7 +37,7 @@ def with_tables(docstring: str) -> str:
 
     def table_of(columns: re.Match[str]) -> str:
         found = ROW.findall(columns[0])
-        return table(("", ""), ([code(name), re.sub(r"\s*\n\s*", " ", text)] for name, text in found))
+        return table(("", ""), ([code(name), re.sub(r"\s*\n\s*", " ", text)] for name, text, *_ in found))
 
     return COLUMNS.sub(table_of, docstring)
 
@@ -58,5 +58,11 @@ def code(names: str) -> str:
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     titles = list(titles)
-    lines = [titles, ["---"] * len(titles), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+    lines = [titles, ["---"] * len(titles), *([in_cell(text) for text in row] for row in rows)]
     return "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n"
+
+
+def in_cell(text: str) -> str:
+    """Text in which | does not end the cell and {} are not attributes of it."""
+    plain = {"{": "&#123;", "}": "&#125;", "|": "&#124;"}
+    return re.sub(r"`[^`]*`|[{}|]", lambda found: plain.get(found[0], found[0].replace("|", r"\|")), text)

@@ -28,7 +28,8 @@ FORMULA = re.compile(
 SECTION = "<!-- README: {} -->"  # in a page: stands for the text between two such lines in README.md
 GALLERY = "<!-- gallery -->"  # in a page: what build_scripts/gallery.py writes there
 NO_GALLERY = "*This copy of the documentation has no gallery: `python3 build_scripts/demo.py` makes one with it.*"
-NOT_NEEDED = ("assets/javascripts/lunr", "search/search_index.json")  # other languages; search_index.js has the index
+NOT_NEEDED = "assets/javascripts/lunr"  # for other languages
+UNSEARCHED = "---\nsearch: {exclude: true}\n---\n\n"  # begins a page that the search does not find
 KEPT = "formula-{}-kept"  # stands for a formula while Markdown is at work, which would take underscores for emphasis
 
 
@@ -37,7 +38,7 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     for example, page in EXAMPLES.items():
         place, code = example.relative_to(ROOT).as_posix(), example.read_text(encoding="utf-8")
-        text = f"# {example.name}\n\n`{place}`\n\n```{LANGUAGES[example.suffix]}\n{code}```\n"
+        text = f"{UNSEARCHED}# {example.name}\n\n`{place}`\n\n```{LANGUAGES[example.suffix]}\n{code}```\n"
         files.append(File.generated(config, page, content=text))
     return files
 
@@ -50,9 +51,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     def aside(found: re.Match[str]) -> str:
         if found["code"]:
             return found[0]
-        page.formulas.append(
-            convert(found["block"] or found["inline"], display="block" if found["block"] else "inline")
-        )
+        kind = "block" if found["block"] else "inline"
+        page.formulas.append(f'<span class="formula-{kind}">{convert(found[kind], display=kind)}</span>')
         return KEPT.format(len(page.formulas) - 1)
 
     markdown = FORMULA.sub(aside, markdown)
@@ -102,5 +102,6 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 def on_post_build(config: Any, **_: Any) -> None:
     """Remove what the theme brings for developers and other languages."""
     site = Path(config["site_dir"])
-    for place in (*site.rglob("*.map"), *(site / name for name in NOT_NEEDED)):
-        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    shutil.rmtree(site / NOT_NEEDED)
+    for place in site.rglob("*.map"):
+        place.unlink()
