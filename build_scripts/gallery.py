@@ -125,6 +125,8 @@ def live_gallery(made: Path, assets: Path, progress: Progress) -> str:
         for file in (page, picture):
             if file.exists():
                 shutil.copy(file, assets)
+        if not picture.exists():
+            shutil.copy(make(exhibit.mechanism).folder / "icon.png", assets / f"{exhibit.name}.icon.png")
         groups.setdefault(exhibit.group, []).append(poster(exhibit, picture.exists()))
     if "Robots" not in groups:
         groups["Robots"] = ["`python3 build_scripts/demo.py --robots` shows robots as well."]
@@ -137,10 +139,10 @@ def live_gallery(made: Path, assets: Path, progress: Progress) -> str:
 def poster(exhibit: Exhibit, has_picture: bool) -> str:
     """A figure with a picture that becomes the live page when it is pressed (docs/live.js)."""
     address, title = f"gallery/{exhibit.name}.html", escape(exhibit.title)
-    image = f'<img src="gallery/{exhibit.name}.jpg" alt="{title}" width="640" height="360" loading="lazy">'
-    shown = image if has_picture else f"<span>{title}</span>"
+    shown, kind = (f"{exhibit.name}.jpg", "") if has_picture else (f"{exhibit.name}.icon.png", ' class="icon"')
+    image = f'<img src="gallery/{shown}"{kind} alt="{title}" width="640" height="360" loading="lazy">'
     return (
-        f'<figure markdown>\n<a class="live-poster" href="{address}" title="{title}">{shown}</a>\n'
+        f'<figure markdown>\n<a class="live-poster" href="{address}" title="{title}">{image}</a>\n'
         f'<figcaption markdown="span">**{title}.** {exhibit.text}</figcaption>\n</figure>\n\n'
     )
 

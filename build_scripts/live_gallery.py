@@ -34,12 +34,12 @@ ALONE: dict[str, tuple[str, str, float, dict[str, float | str]]] = {  # title, t
     ),
     "wheeled_cart": ("Wheeled cart", "Three wheels that roll without slipping. Pull it anywhere.", 0.8, {}),
 }
-SYSTEMS = {
-    "figure2": "Cart among obstacles",
-    "chain_gravity_compensation": "Weightless chain",
-    "arm_computed_torque": "Arm held by computed torque",
-    "exoskeleton_pd": "Exoskeleton, standing",
-    "walk": "Exoskeleton, walking",
+SYSTEMS = {  # title, mechanism
+    "figure2": ("Cart among obstacles", "wheeled_cart"),
+    "chain_gravity_compensation": ("Weightless chain", "link_chain"),
+    "arm_computed_torque": ("Arm held by computed torque", "spherical_arm"),
+    "exoskeleton_pd": ("Exoskeleton, standing", "exoskeleton"),
+    "walk": ("Exoskeleton, walking", "exoskeleton"),
 }
 PICTURE, QUALITY = (1024, 576), 82  # pixels, of which a part is kept; JPEG
 KEPT = (640, 360)
@@ -85,6 +85,7 @@ class Exhibit:
     group: str
     title: str
     text: str
+    mechanism: str  # whose icon is shown where no picture can be made
     page: Callable[[Callable[[str], None]], str]  # called with where progress is reported
     moment: float = 0.8  # s: of the picture
 
@@ -109,7 +110,7 @@ def write_exhibit(exhibit: Exhibit, folder: Path, progress: Callable[[str], None
 def _mechanisms() -> Iterator[Exhibit]:
     for key, (title, text, moment, start) in ALONE.items():
         page = partial(_alone, key, start)
-        yield Exhibit(key, "Mechanisms", title, f"{text} `mechfmu live {key}`", page, moment)
+        yield Exhibit(key, "Mechanisms", title, f"{text} `mechfmu live {key}`", key, page, moment)
 
 
 def _alone(key: str, start: Mapping[str, float | str], progress: Callable[[str], None]) -> str:
@@ -119,7 +120,8 @@ def _alone(key: str, start: Mapping[str, float | str], progress: Callable[[str],
 def _ready_systems() -> Iterator[Exhibit]:
     for name, ready in BUILTIN.items():
         text = f"{ready.title[:1].upper()}{ready.title[1:]}. `mechfmu live {name}`"
-        yield Exhibit(name, "Controlled systems", SYSTEMS.get(name, name), text, partial(_ready, name))
+        title, mechanism = SYSTEMS[name]
+        yield Exhibit(name, "Controlled systems", title, text, mechanism, partial(_ready, name))
 
 
 def _ready(name: str, progress: Callable[[str], None]) -> str:
@@ -131,9 +133,9 @@ def _robots() -> Iterator[Exhibit]:
     with suppress(PackageNotFoundError):
         robots = Path(str(distribution("example-robot-data").locate_file(ROBOTS)))
         panda = "A seven-joint arm with its meshes, held in its pose by computed torque while you pull at it."
-        yield Exhibit("panda", "Robots", "Panda", panda, partial(_panda, robots))
+        yield Exhibit("panda", "Robots", "Panda", panda, "tree", partial(_panda, robots))
         solo = "Solo 12 on its feet, its twelve joints held by PD controllers. Push it, lift it, let it drop."
-        yield Exhibit("solo12", "Robots", "Quadruped", solo, partial(_quadruped, robots))
+        yield Exhibit("solo12", "Robots", "Quadruped", solo, "tree", partial(_quadruped, robots))
 
 
 def _panda(robots: Path, progress: Callable[[str], None]) -> str:

@@ -1,15 +1,19 @@
-"""Extension of mkdocstrings: docstrings as Markdown, and the options of mechanisms.
+"""Extension of mkdocstrings: docstrings as Markdown, the fields of data classes, and the options of mechanisms.
 
 In docstrings of this project arguments stand in aligned columns, which become tables:
 
     stop, step   in s; default: those of the mechanism's own experiment
     start        parameters and constant inputs by name
+
+Fields of data classes are described by comments in their lines.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from inspect import getdoc
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -27,9 +31,14 @@ class Docstrings(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.is_class and obj.parent and obj.parent.path == "mechfmu":
             mechanism = getattr(mechfmu, obj.name)
-            obj.docstring = griffe.Docstring(f"{mechanism.__doc__}{options(mechanism.option_list)}", parent=obj)
+            obj.docstring = griffe.Docstring(f"{getdoc(mechanism)}{options(mechanism.option_list)}", parent=obj)
         elif obj.docstring:
             obj.docstring.value = with_tables(obj.docstring.value)
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        kinds = [str(kind) for kind in (*(d.value for d in cls.decorators), *cls.bases)]
+        if cls.docstring and any(kind.startswith(("dataclass", "NamedTuple")) for kind in kinds):
+            cls.docstring.value += fields(cls)
 
 
 def with_tables(docstring: str) -> str:
@@ -46,6 +55,18 @@ def options(offered: Iterable[Option]) -> str:
     """Return a table of what is chosen when a mechanism is made."""
     shown = [[code(o.name), o.description, value(o.default), ", ".join(map(code, o.choices))] for o in offered]
     return table(("option", "meaning", "default", "choices"), shown) if shown else ""
+
+
+def fields(cls: griffe.Class) -> str:
+    """Return a table of the fields of a data class that have comments."""
+    lines = Path(str(cls.filepath)).read_text(encoding="utf-8").splitlines()
+    comments = [
+        (name, lines[member.lineno - 1].partition("  # ")[2])
+        for name, member in cls.members.items()
+        if member.is_attribute and member.lineno and not name.startswith("_")
+    ]
+    rows = [(code(name), text) for name, text in comments if text]
+    return table(("field", "meaning"), rows) if rows else ""
 
 
 def value(default: Any) -> str:
