@@ -29,6 +29,7 @@ SECTION = "<!-- README: {} -->"  # in a page: stands for the text between two su
 GALLERY = "<!-- gallery -->"  # in a page: what build_scripts/gallery.py writes there
 NO_GALLERY = "*This copy of the documentation has no gallery: `python3 build_scripts/demo.py` makes one with it.*"
 NOT_NEEDED = "assets/javascripts/lunr"  # for other languages
+LONG = 40  # characters of a formula in the text that may be wider than a phone
 UNSEARCHED = "---\nsearch: {exclude: true}\n---\n\n"  # begins a page that the search does not find
 KEPT = "formula-{}-kept"  # stands for a formula while Markdown is at work, which would take underscores for emphasis
 
@@ -52,7 +53,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
         if found["code"]:
             return found[0]
         kind = "block" if found["block"] else "inline"
-        page.formulas.append(f'<span class="formula-{kind}">{convert(found[kind], display=kind)}</span>')
+        look = "long" if kind == "inline" and len(found[kind]) > LONG else kind
+        page.formulas.append(f'<span class="formula-{look}">{convert(found[kind], display=kind)}</span>')
         return KEPT.format(len(page.formulas) - 1)
 
     markdown = FORMULA.sub(aside, markdown)
