@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import re
 import shutil
 from pathlib import Path
@@ -14,6 +15,8 @@ from nbclient import NotebookClient
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
 PATIENCE = 300  # s for a cell
+# a page inside a notebook, as view/notebook.py packs it
+PACKED = re.compile(r'srcdoc="[^"]*atob\(&quot;([\w+/=]+)&quot;\)[^"]*"')
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -36,7 +39,7 @@ def executed(notebook: Path, folder: Path) -> Any:
 
 
 def page(notebook: Any, name: str, folder: Path) -> str:
-    """The executed notebook as Markdown; its pictures go into the folder."""
+    """The executed notebook as Markdown; its pictures and the pages in it go into the folder."""
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -50,9 +53,18 @@ def page(notebook: Any, name: str, folder: Path) -> str:
                 picture.write_bytes(base64.b64decode(shown["image/png"]))
                 parts.append(f"![]({picture.name})")
             elif "text/html" in shown:
-                parts.append(
-                    re.sub(r"\s*\n\s*", " ", shown["text/html"]).strip()
-                )  # a line by itself: Markdown leaves it as it is
+                line = re.sub(r"\s*\n\s*", " ", shown["text/html"]).strip()  # Markdown leaves it as it is
+                parts.append(unpacked(line, folder, f"{name}_{len(parts)}"))
             elif text := COLOURS.sub("", output.get("text", shown.get("text/plain", ""))).strip():
                 parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def unpacked(html: str, folder: Path, name: str) -> str:
+    """HTML in which a page is a file of its own, read when the reader comes to it."""
+
+    def moved(found: re.Match[str]) -> str:
+        (folder / f"{name}.html").write_bytes(gzip.decompress(base64.b64decode(found[1])))
+        return f'src="{name}.html" loading="lazy"'
+
+    return PACKED.sub(moved, html)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class MechanismMethods(Mechanism):
-    """Methods of every mechanism."""
+    """Methods of every mechanism: simulate it here, build its FMUs, make its live page."""
 
     def simulate(
         self,
@@ -39,14 +39,14 @@ class MechanismMethods(Mechanism):
         """Simulate in this process, without an FMU: `LinkChain().simulate(stop=10).plot()`.
 
         stop, step   in s; default: those of the mechanism's own experiment
-        start        parameters and constant inputs by name: {"joint[1].angle_start": 0.5}
+        start        parameters and constant inputs by name: `{"joint[1].angle_start": 0.5}`
         inputs       by name, each a number, a function of time, or a table (times, values) that is interpolated
                      linearly; held over each step
         tolerance    relative tolerance of the solver
         engine       numpy, casadi or c: how the equations are evaluated
         progress     called with the simulation time after each step
         controller   a function of the time and all outputs by name that returns inputs by name:
-                     lambda t, y: {"joint[1].torque": -5 * y["joint[1].angle"]}
+                     `lambda t, y: {"joint[1].torque": -5 * y["joint[1].angle"]}`
         period       in s, between calls of the controller, the first at the start; inputs are held in between; default:
                      the step
         """
@@ -67,7 +67,7 @@ class MechanismMethods(Mechanism):
         """Write the FMUs into a folder and return the files: `LinkChain(links=3).build("out", kind="both")`.
 
         kind         native (no Python needed), python (readable, runs in a Python process), or both
-        start        start values of parameters and inputs that differ from the defaults: {"joint[1].angle_start": 0.5}
+        start        start values of parameters and inputs that differ from the defaults
         platforms    linux64, win64, darwin64, all of these, wasm (WebAssembly, native FMUs only); default: this
                      machine's for native FMUs, all for Python FMUs
         compiler     zig or cc; default: zig where it is installed
@@ -88,7 +88,7 @@ class MechanismMethods(Mechanism):
 
 
 class ResultMethods(Result):
-    """Methods of every result."""
+    """Plots and animations of every result. A notebook displays both for a result."""
 
     def plot(self, names: Sequence[str] | None = None, file: str | Path | None = None) -> Any:
         """Draw signals over time, one panel per unit; into a file (png, svg, pdf, html), or on the screen."""

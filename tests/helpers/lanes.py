@@ -153,6 +153,7 @@ FULL_LANE_ONLY = {
     "project/test_docs.py::test_what_is_typed_works": "runs every command of the documentation",
     "project/test_examples.py": "whole examples",
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found": "runs the notebooks",
+    "project/test_site.py": "builds the site",
     "project/test_style.py::test_no_findings[types]": "mypy on the whole package",
     "project/test_style.py::test_c_code_is_formatted": "clang-format on all C files",
     "simulation/test_events.py::test_too_many_events_are_refused_and_the_instance_stays_where_it_was": "a long run",

@@ -30,14 +30,15 @@ Seen = Mapping[str, float]
 
 
 class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
-    """One episode is one run of the FMU from 0 to `stop` in steps of `step`.
+    """An FMU as a Gymnasium environment. One episode is one run from 0 to `stop` in steps of `step`.
 
-    actions        inputs and their limits, to which actions are clipped: {"joint[1].torque": (-20, 20)}
+    fmu            the file
+    actions        inputs and their limits, to which actions are clipped: `{"joint[1].torque": (-20, 20)}`
     observations   outputs, in the order of the observation array
     reward         function of the observation after a step, by name, and of the action that led there
     start          parameters and inputs: a number, or (low, high) to draw one at every reset
     ended          function of the observation: whether the task is over (success or a fall), which ends the episode
-    record         keep all outputs of the present episode: env.episode().animate("episode.html")
+    record         keep all outputs of the present episode: `env.episode().animate("episode.html")`
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -124,7 +125,7 @@ class FmuEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             self._rows.append([self._t, *self._runner.fmu.getReal([v.valueReference for v in self._recorded])])
 
     def episode(self) -> Result:
-        """The present episode up to now."""
+        """Return the present episode up to now."""
         if not self._rows:
             raise UserError("there is no episode: make the environment with record=True, and reset it")
         t, *columns = np.array(self._rows).T

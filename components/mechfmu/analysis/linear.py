@@ -1,6 +1,8 @@
 """Linearisation and equilibrium, from exact derivatives of the recorded equations.
 
-dx/dt = A dx + B du,   dy = C dx + D du        around a point; x, u, y in the order of `states`, `inputs`, `outputs`
+    dx/dt = A dx + B du,   dy = C dx + D du
+
+around a point, with x, u, y in the order of `states`, `inputs`, `outputs`.
 """
 
 from __future__ import annotations
@@ -65,14 +67,14 @@ class Mode(NamedTuple):
 class Linear:
     """A linear system with the names of its variables, and their values x0, u0, y0 at `point`."""
 
-    A: np.ndarray
+    A: np.ndarray  # the matrices
     B: np.ndarray
     C: np.ndarray
     D: np.ndarray
-    states: tuple[str, ...]
+    states: tuple[str, ...]  # names
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    x0: np.ndarray
+    x0: np.ndarray  # values at the point
     u0: np.ndarray
     y0: np.ndarray
     dx0: np.ndarray  # rates at the point: zero in an equilibrium
@@ -81,14 +83,14 @@ class Linear:
     """Derivative of the projection onto the constraints by the states."""
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Linear:
-        """The same system with only these inputs and outputs, in this order; None: with all."""
+        """Return the same system with only these inputs and outputs, in this order; None: with all."""
         u, y = (_places(chosen, known) for chosen, known in ((inputs, self.inputs), (outputs, self.outputs)))
         kept_inputs, kept_outputs = tuple(self.inputs[i] for i in u), tuple(self.outputs[i] for i in y)
         matrices: dict[str, Any] = {"B": self.B[:, u], "C": self.C[y], "D": self.D[np.ix_(y, u)]}
         return replace(self, **matrices, u0=self.u0[u], y0=self.y0[y], inputs=kept_inputs, outputs=kept_outputs)
 
     def modes(self) -> list[Mode]:
-        """The modes, slowest first; pairs appear once."""
+        """Return the modes, slowest first; pairs appear once."""
         values, left, right = eig(self.A, left=True, right=True) if self.A.size else (np.zeros(0),) * 3
         kept = [i for i, v in enumerate(values) if v.imag >= 0]
         kept.sort(key=lambda i: (abs(values[i]), values[i].imag, values[i].real))
@@ -105,8 +107,7 @@ class Linear:
         return Mode(value, abs(value) / (2 * np.pi), damping, tuple(self.states[i] for i in most), constraint)
 
     def lqr(self, Q: Weights, R: Weights, period: float | None = None) -> StateFeedback:
-        """The linear-quadratic regulator, as a controller.
-
+        """Return the linear-quadratic regulator, as a controller:
         `mechanism.simulate(controller=linear.lqr(Q, R, 0.01), period=0.01)`
 
         Q        weights of the states: a dict by name, where omitted ones are 0, or a symmetric matrix without negative
@@ -118,7 +119,7 @@ class Linear:
         return lqr(self, Q, R, period)
 
     def save(self, file: str | Path) -> Path:
-        """As .npz (NumPy), .mat (MATLAB, Octave) or .json."""
+        """Write the matrices and names as .npz (NumPy), .mat (MATLAB, Octave) or .json, and return the path."""
         path = Path(file)
         matrices = {name: getattr(self, name) for name in ("A", "B", "C", "D", "x0", "u0", "y0")}
         names = {name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")}
@@ -138,7 +139,7 @@ class Linear:
 
 
 def start_point(mechanism: Mechanism, start: Mapping[str, Any] | None = None) -> OperatingPoint:
-    """The point at which a simulation with these start values begins."""
+    """Return the point at which a simulation with these start values begins."""
     t, *vectors = mechanism.start(start)
     x, d, u, p = (np.array(v, dtype=float) for v in vectors)
     return OperatingPoint(float(t), x, d, u, p)
@@ -150,8 +151,10 @@ def linearize(
     point: OperatingPoint | None = None,
     energies: bool = False,
 ) -> Linear:
-    """The mechanism linearised where it starts, or at another point (of `trim`, for instance).
+    """Return the mechanism linearised where it starts, or at another point.
 
+    start      parameters, inputs and start values by name, where they differ from the defaults
+    point      the point, such as one of `trim`, instead of the start
     energies   keep the states energy.*, which only count energies: nothing depends on them, so that a controller cannot
                be designed with them
     """
@@ -208,8 +211,9 @@ def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[st
 def trim(
     mechanism: Mechanism, start: Mapping[str, Any] | None = None, free: Sequence[str] = (), hold: Sequence[str] = ()
 ) -> OperatingPoint:
-    """An equilibrium near the start: all rates zero except those of energies. UserError when none is found.
+    """Return an equilibrium near the start: all rates zero except those of energies. UserError when none is found.
 
+    start   as in `linearize`
     free    inputs whose values are also found
     hold    states that keep their start values
 
@@ -283,13 +287,13 @@ def _states_that_matter(mechanism: Mechanism) -> np.ndarray:
 
 
 def values_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
-    """The states and inputs of a point by name."""
+    """Return the states and inputs of a point by name."""
     states = {s.name: float(v) for s, v in zip(mechanism.table.of("state"), point.x, strict=True)}
     return states | _inputs(mechanism, point)
 
 
 def start_at(mechanism: Mechanism, point: OperatingPoint) -> dict[str, float]:
-    """The parameters and inputs with which a simulation starts at a point, such as hip.y_start for the state hip.y."""
+    """Return the parameters and inputs with which a simulation starts at a point: hip.y_start for the state hip.y."""
     parameters = {s.name for s in mechanism.table.of("parameter")}
     found: dict[str, float] = {}
     for state, value in zip(mechanism.table.of("state"), point.x, strict=True):

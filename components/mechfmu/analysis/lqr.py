@@ -58,12 +58,12 @@ class StateFeedback:
         return dict(zip(self.inputs, u.tolist(), strict=True))
 
     def connections(self, plant: str = "plant", control: str = "control") -> dict[str, str]:
-        """The connections of a System in which the FMUs of the mechanism and of `lqr_controller` have these names."""
+        """Return the connections of a System in which the FMUs of mechanism and controller have these names."""
         measured = {f"{plant}.{name}": f"{control}.measurement[{j}]" for j, name in enumerate(self.states, 1)}
         return measured | {f"{control}.output[{i}]": f"{plant}.{name}" for i, name in enumerate(self.inputs, 1)}
 
     def controller(self) -> tuple[Mechanism, dict[str, float]]:
-        """The law as a mechanism and its start values, to be built: `controller.build("out", start=start)`."""
+        """Return the law as a mechanism and its start values, to be built: `controller.build("out", start=start)`."""
         inputs, measurements = len(self.inputs), len(self.states)
         mechanism = make("pid_controller", law="state_feedback", channels=inputs, measurements=measurements)
         start = {f"gain.state[{i + 1},{j + 1}]": float(gain) for (i, j), gain in np.ndenumerate(self.K)}
@@ -76,7 +76,7 @@ class StateFeedback:
 def lqr_controller(
     linear: Linear, Q: Weights, R: Weights, period: float | None = None
 ) -> tuple[Mechanism, dict[str, float]]:
-    """The regulator as a mechanism and its start values.
+    """Return the linear-quadratic regulator as a mechanism and its start values; arguments as in `Linear.lqr`.
 
     `controller, start = lqr_controller(...)`, then `controller.build("out", start=start)`
     """

@@ -41,8 +41,12 @@ def check_fmu(
     progress: Progress | None = None,
     processes: RuleProcesses | None = None,
 ) -> Report:
-    """Check one FMU. Raises CannotCheck if the file does not exist, cannot be read, or is not of FMI 2. Many FMUs can
-    share the `processes` in which rules run."""
+    """Check one FMU and return the report. CannotCheck if the file cannot be read or is not of FMI 2.
+
+    options     which rules are checked, and what counts
+    progress    called with a text for each rule
+    processes   in which rules run; many FMUs can share them
+    """
     file, options = Path(file), options or Options()
     show: Progress = (lambda text: progress(f"{file.name}: {text}")) if progress else (lambda text: None)
     if not file.is_file():

@@ -16,11 +16,11 @@ LETTERS = ("S", "D", "R")  # each stands for all rules whose id begins with it
 class Options:
     """Which rules to check, and what counts."""
 
-    only: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # ids of rules, or letters for all of S, D or R; empty: all
+    skip: tuple[str, ...] = ()  # likewise
     robustness: bool = False  # also the rules R, in which the host is at fault
     strict: bool = False  # exit status 2 if the binary was not run
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=Limits)  # of time
     jobs: int = 0  # parallel processes; 0: one per processor
     baseline: Baseline | None = None  # findings that are accepted
     reference: ReferenceResult | None = None  # for D12, instead of the one in the FMU

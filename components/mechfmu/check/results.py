@@ -52,6 +52,7 @@ class FindingGroup:
 
     @property
     def count(self) -> int:
+        """The number of places."""
         return len(self.places)
 
     @property
@@ -105,6 +106,7 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
+        """All findings, those of the baseline included."""
         return [f for r in self.results for f in r.findings]
 
     @cached_property
@@ -130,10 +132,11 @@ class Report:
 
     @property
     def accepted(self) -> list[FindingGroup]:
+        """The findings that the baseline accepts."""
         return group_findings(f for f in self.findings if self.is_accepted(f))
 
     def outcome(self, result: RuleResult) -> str:
-        """failed, reported (robustness), accepted (all by the baseline), not run, not judged, or passed."""
+        """Return failed, reported (robustness), accepted (all by the baseline), not run, not judged, or passed."""
         if any(self.counts(f) for f in result.findings):
             return "failed"
         if result.findings:

@@ -163,7 +163,13 @@ def build_builtin(
     platforms: Sequence[str] | None = None,
     kind: str = "native",
 ) -> System:
-    """Build the FMUs of a built-in system into `folder`, and connect them."""
+    """Build the FMUs of a ready system into a folder and return the system.
+
+    name        figure2, chain_gravity_compensation, arm_computed_torque, exoskeleton_pd or walk
+    progress    called with a text for each step of the build
+    platforms   as in the build of a mechanism
+    kind        native or python
+    """
     if name not in BUILTIN:
         proposal = did_you_mean(name, BUILTIN)
         raise UserError(f"there is no built-in system {name}{proposal}; there are: {', '.join(BUILTIN)}")

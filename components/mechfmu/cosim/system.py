@@ -32,17 +32,14 @@ DEFAULT_STEPS = 500  # to the stop time, where neither has a step size
 
 @dataclass(frozen=True)
 class System:
-    """`connect` and `set` are dictionaries with names "fmu.variable"; in `connect` the target may be a list.
+    """Several FMUs and their connections; variables are named "fmu.variable". Mistakes are found when it is made."""
 
-    `save` and `load` write and read SSP files.
-    """
-
-    name: str
-    fmus: Mapping[str, str | Path]
-    connect: Mapping[str, str | Iterable[str]] = field(default_factory=dict)
-    set: Mapping[str, Any] = field(default_factory=dict)
-    stop: float | None = None
-    step: float | None = None
+    name: str  # of the system
+    fmus: Mapping[str, str | Path]  # the files, by the names that the FMUs have in the system
+    connect: Mapping[str, str | Iterable[str]] = field(default_factory=dict)  # output to input, or to several inputs
+    set: Mapping[str, Any] = field(default_factory=dict)  # values of parameters and unconnected inputs
+    stop: float | None = None  # s; None: the longest stop time of the FMUs
+    step: float | None = None  # s; None: the shortest step size of the FMUs
     transforms: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """By target: factor and offset, on top of the conversion of units."""
     keep: Any = None
@@ -143,10 +140,12 @@ class System:
 
     @property
     def stop_time(self) -> float:
+        """The end of a run [s]."""
         return self.stop if self.stop is not None else max(self._experiments("stopTime"), default=DEFAULT_STOP)
 
     @property
     def step_size(self) -> float:
+        """The communication step [s]."""
         default = self.stop_time / DEFAULT_STEPS
         return self.step if self.step is not None else min(self._experiments("stepSize"), default=default)
 
@@ -156,12 +155,12 @@ class System:
         return [float(value) for e in experiments if (value := getattr(e, attribute))]
 
     def save(self, file: str | Path) -> Path:
-        """Write an SSP file with all FMUs inside."""
+        """Write an SSP file with all FMUs inside and return its path."""
         return write_ssp(self, Path(file))
 
     @classmethod
     def load(cls, file: str | Path) -> System:
-        """The system in an SSP file."""
+        """Return the system in an SSP file."""
         return read_ssp(Path(file), cls)
 
     def simulate(
@@ -213,7 +212,7 @@ def _warn(text: str) -> None:
 
 
 def joined(system: System, a: str, b: str) -> dict[str, str]:
-    """Connections between two FMUs, both ways, wherever an output of one has the name of an input of the other."""
+    """Return connections between two FMUs, both ways: each output to the input of the other that has its name."""
     for name in (a, b):
         if name not in system.fmus:
             raise UserError(f"there is no FMU {name} in the system{did_you_mean(name, system.fmus)}")

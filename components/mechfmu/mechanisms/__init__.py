@@ -74,5 +74,5 @@ def add_folder(folder: str | Path) -> str:
 
 
 def make(key: str, **options: Any) -> Mechanism:
-    """The mechanism of a key with its options: make("link_chain", links=3)."""
+    """Return the mechanism of a key with its options: `make("link_chain", links=3)`."""
     return find(key)(**options)

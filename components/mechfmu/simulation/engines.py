@@ -24,7 +24,10 @@ NAMES = ("numpy", "casadi", "c")
 
 
 def engine(name: str, mechanism: Mechanism) -> Engine:
-    """Return the engine of that name for a mechanism."""
+    """Return what evaluates the equations of a mechanism: its functions `rates`, `outputs` and so on.
+
+    name   numpy: the functions as they are written; casadi: recorded once; c: recorded and compiled
+    """
     if name == "numpy":
         with model_errors(type(mechanism)):
             check_events(mechanism)
@@ -41,7 +44,7 @@ def engine(name: str, mechanism: Mechanism) -> Engine:
 def make_instance(
     mechanism: Mechanism, start: Mapping[str, float | str] | None = None, engine_name: str = "casadi"
 ) -> Instance | CompiledInstance:
-    """Return an instance of a mechanism; the c engine has its own solver."""
+    """Return a mechanism that is simulated step by step, as an FMU is; the engine c has its own solver."""
     if engine_name != "c":
         return Instance(mechanism, start, engine(engine_name, mechanism))
     from .compiled import CompiledInstance

@@ -42,8 +42,12 @@ def simulate_fmu(
 ) -> Result:
     """Simulate any FMI 2.0 or 3.0 FMU with FMPy.
 
-    `start` sets parameters and inputs; `input_csv` has a column `time` and input columns. `controller` and `period` as
-    in Mechanism.simulate, for FMI 2.0 Co-Simulation.
+    stop, step           in s; default: those of the FMU's own experiment
+    start                parameters and constant inputs by name
+    input_csv            a file with a column `time` and a column for each input that changes
+    tolerance            relative tolerance of the FMU's solver
+    progress             called with the simulation time after each step
+    controller, period   as in the method `simulate` of mechanisms, for FMI 2.0 Co-Simulation
     """
     description = read_description(fmu)
     check_controller(controller, period)

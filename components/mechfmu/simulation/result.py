@@ -49,13 +49,13 @@ def display_unit(unit: str) -> DisplayUnit:
 
 @dataclass(frozen=True)
 class Result:
-    """`result.t`, `result["tip.x"]`, `result.names`; `plot`, `animate`, `to_csv`."""
+    """The result of a simulation: `result.t` has the times, `result["tip.x"]` a signal, in SI units."""
 
-    title: str
-    t: np.ndarray
-    signals: Mapping[str, np.ndarray]
-    shown: Mapping[str, DisplayUnit]
-    constants: Mapping[str, float] = field(default_factory=dict)
+    title: str  # of plots and pages
+    t: np.ndarray  # s
+    signals: Mapping[str, np.ndarray]  # by name
+    shown: Mapping[str, DisplayUnit]  # display units of the signals
+    constants: Mapping[str, float] = field(default_factory=dict)  # parameters, and inputs that did not change
     mechanism: Mechanism | Scene | MissingMechanism | None = None  # to be drawn
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # Real inputs of the run
 
@@ -65,6 +65,7 @@ class Result:
 
     @property
     def names(self) -> list[str]:
+        """The names of all signals."""
         return list(self.signals)
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -74,12 +75,12 @@ class Result:
             raise UserError(f"the result has no signal {name}{did_you_mean(name, self.signals)}") from None
 
     def at(self, i: int) -> Callable[[str], float]:
-        """The values of sample i by name, inputs and parameters included."""
+        """Return a function that gives the value of a variable at sample i, inputs and parameters included."""
         series = {**self.inputs, **self.signals}
         return lambda name: float(series[name][i]) if name in series else float(look_up(self.constants, name))
 
     def until(self, t: float) -> Result:
-        """The part of the result up to time t."""
+        """Return the part of the result up to time t."""
         keep = self.t <= t
         signals, inputs = ({n: s[keep] for n, s in series.items()} for series in (self.signals, self.inputs))
         return replace(self, t=self.t[keep], signals=signals, inputs=inputs)

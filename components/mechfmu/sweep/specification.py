@@ -53,13 +53,13 @@ Values = Sequence[float] | Sequence[str]
 class Range:
     """Values between two ends."""
 
-    low: float
+    low: float  # the ends
     high: float
-    count: int = 0
-    log: bool = False
+    count: int = 0  # in a grid
+    log: bool = False  # equal ratios instead of equal differences
 
     def at(self, place: np.ndarray) -> np.ndarray:
-        """Values at places from 0 (low) to 1 (high)."""
+        """Return the values at places from 0 (low) to 1 (high)."""
         if self.log:
             return np.exp(np.log(self.low) + place * (np.log(self.high) - np.log(self.low)))
         return self.low + place * (self.high - self.low)
@@ -67,24 +67,23 @@ class Range:
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep.
+    """What a sweep varies and what it keeps.
 
-    `vary` maps names of parameters and inputs to a Range or a list of values: numbers or texts (the names of choices).
-    `inputs` maps labels to tables of inputs over time: {"slow": {"time": [0, 1], "joint[1].torque": [0, 2]}}. They vary
-    like a list of values.
+    `inputs` maps labels to tables: `{"slow": {"time": [0, 1], "joint[1].torque": [0, 2]}}`. They vary like a list of
+    values.
     """
 
-    vary: Mapping[str, Range | Values]
-    record: Sequence[str]
-    stop: float
-    step: float
-    method: str = "grid"
-    count: int = 0
-    seed: int = 0
-    keep: Sequence[str] = ("final",)
-    set: Mapping[str, Any] = field(default_factory=dict)
-    tolerance: float | None = None
-    inputs: Mapping[str, InputTable] = field(default_factory=dict)
+    vary: Mapping[str, Range | Values]  # by name of parameter or input: a range, numbers, or names of choices
+    record: Sequence[str]  # names of outputs
+    stop: float  # s
+    step: float  # s
+    method: str = "grid"  # or random, latin_hypercube, csv
+    count: int = 0  # runs, if random or latin_hypercube
+    seed: int = 0  # of random and latin_hypercube
+    keep: Sequence[str] = ("final",)  # of each output: final, min, max, mean
+    set: Mapping[str, Any] = field(default_factory=dict)  # values for all runs
+    tolerance: float | None = None  # of the solver, relative
+    inputs: Mapping[str, InputTable] = field(default_factory=dict)  # inputs over time
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -226,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_spec(file: str | Path) -> Spec:
-    """The sweep in a TOML file, or UserError naming what is wrong in it."""
+    """Return the sweep in a TOML file; UserError names what is wrong in it."""
     path = Path(file)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

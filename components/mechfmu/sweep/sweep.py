@@ -48,27 +48,26 @@ Progress = Callable[[int, int], None]  # called with how many runs are done and 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """`table` is a pyarrow table with a row for each run: run, the varied values, the results, and reason.
-
-    reason is empty unless the run failed.
-    """
+    """The results of a sweep: `result["tip.x"]` has a value for each run."""
 
     spec: Spec
     folder: Path
 
     @property
     def table(self) -> Any:
+        """A pyarrow table with a row for each run: `run`, the varied values, the results, and `reason` of a failure."""
         return read_results(self.folder)
 
     @property
     def units(self) -> dict[str, str]:
+        """The units of the columns."""
         return units_in(self.folder)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return np.asarray(self.table[name])
 
     def plot(self, file: str | Path | None = None) -> Any:
-        """Every result over every varied value, and over both where there are two."""
+        """Draw every result over every varied value, and over both where there are two; into a file, or return it."""
         from .plot import plot_sweep
 
         return plot_sweep(self, file)
@@ -86,8 +85,11 @@ def sweep(
     warn: Callable[[str], None] = lambda text: None,
     timeout: float | None = None,
 ) -> SweepResult:
-    """Run all cases that `folder` does not hold yet.
+    """Run all cases of a sweep whose results are not in a folder yet; return the results of all.
 
+    fmu         the file
+    spec        what varies, and what is kept
+    folder      where the results are; a sweep that was interrupted continues there
     scheduler   address of a Dask scheduler; None: processes on this computer
     workers     number of these processes; default: one per processor
     engine      fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled by the worker

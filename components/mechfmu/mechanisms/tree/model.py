@@ -65,16 +65,22 @@ class Tree(TreeMechanism):
         meshes: bool = True,
         package_paths: Sequence[str | Path] = (),
     ) -> Tree:
-        """The mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML (docs/tree_format.md).
+        """Return the mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML.
 
-        base: fixed; moving, by acceleration inputs; or free, with the root link of a URDF or SDF file floating. None:
-        as the file says, and fixed where it cannot say it.
-        inertia: of an inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest possible
-        one. report: gets a line for each of them; a warning by default.
-        ignore: features of the file to be left out, by the words that the messages name. arguments: of a xacro file.
-        frames: links, joints or sensors whose motion and joint force are outputs.
-        contacts: what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or "all".
-        meshes: whether the drawing has those of the file. package_paths: folders where `package://` is looked for.
+        base            fixed; moving, by acceleration inputs; or free, with the root link of a URDF or SDF file
+                        floating. None: as the file says, and fixed where it cannot say it
+        stops           none; elastic: joints with limits are pushed back there
+        effort          limited: motor forces are cut off at the file's limits; unlimited
+        inertia         of an inertia that no body can have: refuse; warn, take it as it is; repair, take the nearest
+                        possible one
+        ignore          features of the file to be left out, by the words that the messages name
+        report          called with a line for each inertia that is not refused, and so on; default: a warning
+        frames          links, joints or sensors whose motion and joint force are outputs
+        contacts        what touches the ground: "LINK", its collision spheres and corners of boxes, "LINK:RADIUS", or
+                        "all"
+        arguments       of a xacro file
+        meshes          whether the drawing has those of the file
+        package_paths   folders where `package://` is looked for
         """
         from .readers.read import read_tree
 
