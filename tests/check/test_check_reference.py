@@ -16,9 +16,9 @@ from mechfmu.check.reference import MAX_ROWS, read_reference, read_table
 from mechfmu.cli import main
 
 
-def fields_of(name: str, type: str, causality: str) -> tuple[Any, ...]:
+def fields_of(name: str, type: str, causality: str, variability: str = "continuous") -> tuple[Any, ...]:
     """The fields of a variable of the model; those that a reference does not need are empty."""
-    given = dict(name=name, type=type, causality=causality)
+    given = dict(name=name, type=type, causality=causality, variability=variability)
     return tuple(given.get(f.name) for f in fields(ModelVariable))
 
 
@@ -26,7 +26,10 @@ VARIABLES = [
     fields_of("time", "Real", "independent"),
     fields_of("h.m", "Real", "output"),
     fields_of("u", "Real", "input"),
-    fields_of("on", "Boolean", "input"),
+    fields_of("on", "Boolean", "input", "discrete"),
+    fields_of("count", "Integer", "output", "discrete"),
+    fields_of("gain", "Real", "parameter", "tunable"),
+    fields_of("mass", "Real", "parameter", "fixed"),
 ]
 
 
@@ -52,11 +55,22 @@ def test_inputs_may_be_in_the_reference(tmp_path: Path) -> None:
     assert data["signals"] == {"h.m": [5.0, 6.0]} and data["inputs"] == {"time": [0.0, 1.0], "u": [1.0, 2.0]}
 
 
+def test_signals_may_be_discrete_and_inputs_tunable(tmp_path: Path) -> None:
+    ref = write(tmp_path / "a_ref.csv", "time,count\n0,1\n1,2\n")
+    inputs = write(tmp_path / "a_in.csv", "time,on,gain\n0,1,3\n1,0,4\n")
+    data = read_reference(ref, inputs).model_data(VARIABLES)
+    assert data["signals"] == {"count": [1.0, 2.0]}
+    assert data["inputs"] == {"time": [0.0, 1.0], "on": [1.0, 0.0], "gain": [3.0, 4.0]}
+
+
 def test_a_long_reference_is_thinned_out(tmp_path: Path) -> None:
     rows = "\n".join(f"{i},{i}" for i in range(3 * MAX_ROWS))
     data = read_reference(write(tmp_path / "a.csv", f"time,h.m\n{rows}\n"), None).model_data(VARIABLES)
     assert len(data["t"]) == MAX_ROWS and data["t"][0] == 0 and data["t"][-1] == 3 * MAX_ROWS - 1
     assert data["signals"]["h.m"] == data["t"]
+    inputs = write(tmp_path / "a_in.csv", "time,u\n0,0\n1,1\n")
+    data = read_reference(tmp_path / "a.csv", inputs).model_data(VARIABLES)
+    assert len(data["t"]) == 3 * MAX_ROWS, "inputs may change at every row"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +96,8 @@ def test_a_mistake_in_a_file_names_its_row(text: str, message: str, tmp_path: Pa
         ("time,h.m,speed\n0,1,1\n1,1,1\n", None, 'a_ref.csv: the FMU has no variable "speed"'),
         ("time,h.m\n0,1\n1,1\n", "time,v\n0,1\n", 'a_in.csv: the FMU has no variable "v"'),
         ("time,h.m\n0,1\n1,1\n", "time,h.m\n0,1\n", "a_in.csv: h.m is not an input"),
-        ("time,u\n0,1\n1,1\n", None, "no column is a Real variable"),
+        ("time,h.m\n0,1\n1,1\n", "time,mass\n0,1\n", "a_in.csv: mass is not an input or tunable parameter"),
+        ("time,u\n0,1\n1,1\n", None, "no column is a variable of the FMU that could be compared"),
     ],
 )
 def test_columns_must_be_variables_of_the_fmu(ref: str, inputs: str | None, message: str, tmp_path: Path) -> None:

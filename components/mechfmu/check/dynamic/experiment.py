@@ -211,7 +211,7 @@ def _discard(s: Session, instance: FmuInstance, h: float) -> Iterator[Finding]:
     if instance.wants_to_end():
         raise SimulationTerminated
     problem = f"it returns fmi2Discard at t = {instance.t:g} for the step size of the default experiment, {h:g} s"
-    yield Finding("fmi2DoStep", f"{problem} ({s.last_message()})", "fmi2OK: the default experiment can be run")
+    yield Finding("fmi2DoStep", f"{problem}{s.reason()}", "fmi2OK: the default experiment can be run")
 
 
 def _slow(s: Session, seconds: Sequence[float]) -> Iterator[Finding]:
