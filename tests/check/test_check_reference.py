@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.integrate import solve_ivp
 
 from helpers.check_zoo import CLEAN, write_fmu
 from mechfmu.check.cannot_check import CannotCheck
 from mechfmu.check.dynamic.model import ModelVariable
+from mechfmu.check.dynamic.recorded import RecordedInputs
 from mechfmu.check.reference import MAX_ROWS, read_reference, read_table
 from mechfmu.cli import main
 
@@ -71,6 +74,44 @@ def test_a_long_reference_is_thinned_out(tmp_path: Path) -> None:
     inputs = write(tmp_path / "a_in.csv", "time,u\n0,0\n1,1\n")
     data = read_reference(tmp_path / "a.csv", inputs).model_data(VARIABLES)
     assert len(data["t"]) == 3 * MAX_ROWS, "inputs may change at every row"
+
+
+def test_inputs_are_interpolated_up_to_a_jump() -> None:
+    variables = {v.name: v for v in (ModelVariable(*f) for f in VARIABLES)}
+    table = {"time": [0.0, 1.0, math.nextafter(2.0, 0.0), 2.0, 3.0], "u": [0, 2, 4, 0, 0], "on": [0, 1, 1, 1, 1]}
+    inputs = RecordedInputs(table, variables)
+    u, on = variables["u"], variables["on"]
+    assert inputs(0.5) == {u: 1.0, on: 0} and inputs(1.0) == {u: 2.0, on: 1} and inputs(2.0) == {u: 0.0, on: 1}
+    before = inputs.continuous_until(2.0)
+    assert before(0.5) == {u: 1.0} and before(2.0)[u] == pytest.approx(4.0), "the value before the jump"
+    assert inputs.jumps == [1.0, 2.0], "a discrete input, and two rows"
+    assert inputs.merged([0.0, 0.5, 3.0], inputs.jumps) == [0.0, 0.5, 1.0, 2.0, 3.0]
+    assert inputs.merged([0.0, 0.5, 2.0 + 1e-12, 3.0], inputs.steps) == [0.0, 0.5, 1.0, 2.0 + 1e-12, 3.0]
+
+
+def test_few_rows_of_inputs_and_of_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A spring whose force rises and then jumps between two rows of the reference, solved by SciPy."""
+    monkeypatch.chdir(tmp_path)
+
+    def force(t: float) -> float:
+        return 20 * t if t < 0.7 else -5.0
+
+    def rates(t: float, x: list[float]) -> list[float]:
+        return [x[1], -4 * x[0] - 0.3 * x[1] + force(t)]
+
+    solved = solve_ivp(
+        rates, (0, 1.5), [1.0, 0.0], rtol=1e-10, atol=1e-10, max_step=1e-3, t_eval=[0, 0.4, 0.8, 1.2, 1.5]
+    )
+    rows = [f"{t!r},{x!r},{x + 2 * force(t)!r},0" for t, x in zip(solved.t.tolist(), solved.y[0].tolist(), strict=True)]
+    write(tmp_path / "s_ref.csv", "\n".join(["time,x,sensor.y[1],hits", *rows]) + "\n")
+    write(tmp_path / "s_in.csv", "time,u\n0,0\n0.7,14\n0.7,-5\n1.5,-5\n")
+    fmu = str(write_fmu(tmp_path, CLEAN["model-exchange"]))
+    exact = ["--ref", "s_ref.csv", "--in", "s_in.csv", "--ref-tolerance", "1e-5"]
+    assert main(["check", fmu, "--only", "D12", *exact]) == 0, capsys.readouterr().out
+    write(tmp_path / "s_ref.csv", "time,hits\n0,0\n0.5,1\n1,1\n1.5,1\n")
+    assert main(["check", fmu, "--only", "D12", *exact]) == 1, "a discrete signal"
 
 
 @pytest.mark.parametrize(
