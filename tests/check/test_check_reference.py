@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.integrate import solve_ivp
 
 from helpers.check_zoo import CLEAN, write_fmu
 from mechfmu.check.cannot_check import CannotCheck
 from mechfmu.check.dynamic.model import ModelVariable
+from mechfmu.check.dynamic.recorded import RecordedInputs
 from mechfmu.check.reference import MAX_ROWS, read_reference, read_table
 from mechfmu.cli import main
 
 
-def fields_of(name: str, type: str, causality: str) -> tuple[Any, ...]:
+def fields_of(name: str, type: str, causality: str, variability: str = "continuous") -> tuple[Any, ...]:
     """The fields of a variable of the model; those that a reference does not need are empty."""
-    given = dict(name=name, type=type, causality=causality)
+    given = dict(name=name, type=type, causality=causality, variability=variability)
     return tuple(given.get(f.name) for f in fields(ModelVariable))
 
 
@@ -26,7 +29,10 @@ VARIABLES = [
     fields_of("time", "Real", "independent"),
     fields_of("h.m", "Real", "output"),
     fields_of("u", "Real", "input"),
-    fields_of("on", "Boolean", "input"),
+    fields_of("on", "Boolean", "input", "discrete"),
+    fields_of("count", "Integer", "output", "discrete"),
+    fields_of("gain", "Real", "parameter", "tunable"),
+    fields_of("mass", "Real", "parameter", "fixed"),
 ]
 
 
@@ -52,11 +58,60 @@ def test_inputs_may_be_in_the_reference(tmp_path: Path) -> None:
     assert data["signals"] == {"h.m": [5.0, 6.0]} and data["inputs"] == {"time": [0.0, 1.0], "u": [1.0, 2.0]}
 
 
+def test_signals_may_be_discrete_and_inputs_tunable(tmp_path: Path) -> None:
+    ref = write(tmp_path / "a_ref.csv", "time,count\n0,1\n1,2\n")
+    inputs = write(tmp_path / "a_in.csv", "time,on,gain\n0,1,3\n1,0,4\n")
+    data = read_reference(ref, inputs).model_data(VARIABLES)
+    assert data["signals"] == {"count": [1.0, 2.0]}
+    assert data["inputs"] == {"time": [0.0, 1.0], "on": [1.0, 0.0], "gain": [3.0, 4.0]}
+
+
 def test_a_long_reference_is_thinned_out(tmp_path: Path) -> None:
     rows = "\n".join(f"{i},{i}" for i in range(3 * MAX_ROWS))
     data = read_reference(write(tmp_path / "a.csv", f"time,h.m\n{rows}\n"), None).model_data(VARIABLES)
     assert len(data["t"]) == MAX_ROWS and data["t"][0] == 0 and data["t"][-1] == 3 * MAX_ROWS - 1
     assert data["signals"]["h.m"] == data["t"]
+    inputs = write(tmp_path / "a_in.csv", "time,u\n0,0\n1,1\n")
+    data = read_reference(tmp_path / "a.csv", inputs).model_data(VARIABLES)
+    assert len(data["t"]) == 3 * MAX_ROWS, "inputs may change at every row"
+
+
+def test_inputs_are_interpolated_up_to_a_jump() -> None:
+    variables = {v.name: v for v in (ModelVariable(*f) for f in VARIABLES)}
+    table = {"time": [0.0, 1.0, math.nextafter(2.0, 0.0), 2.0, 3.0], "u": [0, 2, 4, 0, 0], "on": [0, 1, 1, 1, 1]}
+    inputs = RecordedInputs(table, variables)
+    u, on = variables["u"], variables["on"]
+    assert inputs(0.5) == {u: 1.0, on: 0} and inputs(1.0) == {u: 2.0, on: 1} and inputs(2.0) == {u: 0.0, on: 1}
+    before = inputs.continuous_until(2.0)
+    assert before(0.5) == {u: 1.0} and before(2.0)[u] == pytest.approx(4.0), "the value before the jump"
+    assert inputs.jumps == [1.0, 2.0], "a discrete input, and two rows"
+    assert inputs.merged([0.0, 0.5, 3.0], inputs.jumps) == [0.0, 0.5, 1.0, 2.0, 3.0]
+    assert inputs.merged([0.0, 0.5, 2.0 + 1e-12, 3.0], inputs.steps) == [0.0, 0.5, 1.0, 2.0 + 1e-12, 3.0]
+
+
+def test_few_rows_of_inputs_and_of_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A spring whose force rises and then jumps between two rows of the reference, solved by SciPy."""
+    monkeypatch.chdir(tmp_path)
+
+    def force(t: float) -> float:
+        return 20 * t if t < 0.7 else -5.0
+
+    def rates(t: float, x: list[float]) -> list[float]:
+        return [x[1], -4 * x[0] - 0.3 * x[1] + force(t)]
+
+    solved = solve_ivp(
+        rates, (0, 1.5), [1.0, 0.0], rtol=1e-10, atol=1e-10, max_step=1e-3, t_eval=[0, 0.4, 0.8, 1.2, 1.5]
+    )
+    rows = [f"{t!r},{x!r},{x + 2 * force(t)!r},0" for t, x in zip(solved.t.tolist(), solved.y[0].tolist(), strict=True)]
+    write(tmp_path / "s_ref.csv", "\n".join(["time,x,sensor.y[1],hits", *rows]) + "\n")
+    write(tmp_path / "s_in.csv", "time,u\n0,0\n0.7,14\n0.7,-5\n1.5,-5\n")
+    fmu = str(write_fmu(tmp_path, CLEAN["model-exchange"]))
+    exact = ["--ref", "s_ref.csv", "--in", "s_in.csv", "--ref-tolerance", "1e-5"]
+    assert main(["check", fmu, "--only", "D12", *exact]) == 0, capsys.readouterr().out
+    write(tmp_path / "s_ref.csv", "time,hits\n0,0\n0.5,1\n1,1\n1.5,1\n")
+    assert main(["check", fmu, "--only", "D12", *exact]) == 1, "a discrete signal"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +137,8 @@ def test_a_mistake_in_a_file_names_its_row(text: str, message: str, tmp_path: Pa
         ("time,h.m,speed\n0,1,1\n1,1,1\n", None, 'a_ref.csv: the FMU has no variable "speed"'),
         ("time,h.m\n0,1\n1,1\n", "time,v\n0,1\n", 'a_in.csv: the FMU has no variable "v"'),
         ("time,h.m\n0,1\n1,1\n", "time,h.m\n0,1\n", "a_in.csv: h.m is not an input"),
-        ("time,u\n0,1\n1,1\n", None, "no column is a Real variable"),
+        ("time,h.m\n0,1\n1,1\n", "time,mass\n0,1\n", "a_in.csv: mass is not an input or tunable parameter"),
+        ("time,u\n0,1\n1,1\n", None, "no column is a variable of the FMU that could be compared"),
     ],
 )
 def test_columns_must_be_variables_of_the_fmu(ref: str, inputs: str | None, message: str, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class _Run:
             if outcome.unusable:
                 return outcome.unusable
             errors = [f for f in outcome.findings if f.severity == "error" and f.where != END_OF_PROCESS]
-            unusable = any("cannot be loaded" in f.problem or "not export" in f.problem for f in errors)
+            unusable = any("cannot be loaded" in f.problem for f in errors)
             if outcome.fatal or outcome.bug or unusable or (errors and rule == LIFECYCLE):
                 causes = errors or outcome.findings
                 return f"see {causes[0].rule}, {causes[0].where}" if causes else "an error of the checker"

@@ -20,6 +20,7 @@ from .standard import SENTENCES, Sentence
 CLASSES = ("error", "warning", "robustness")
 KINDS = ("CoSimulation", "ModelExchange")
 LEGAL_CALL = "a legal call"  # `where` of a call that every rule may make and that failed
+MISSING_FUNCTION = "missing function"  # `cause`: S14 finds it in the file, D1 when the library is loaded
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[-+]?\b\d[\w.+-]*|\bfmi2\w+")  # what differs between findings of one cause
 
 
@@ -63,11 +64,13 @@ class Finding:
     @cached_property
     def group(self) -> tuple[str, str, str]:
         """What findings of one cause have in common: rule, sentence, and the texts without names and numbers. A crash
-        in one function is one cause, and so is a legal call that fails."""
+        in one function is one cause, and so is a legal call that fails, or a function that is missing."""
         if self.crash and self.severity != "robustness":  # whichever rule provoked it
             return "crash", "", self.cause
         if self.where == LEGAL_CALL and self.severity != "robustness":
             return LEGAL_CALL, "", self.problem.partition(" (")[0]
+        if self.cause == MISSING_FUNCTION:
+            return MISSING_FUNCTION, "", ""
         return self.rule, self.sentence, self.cause or _VARYING.sub("…", f"{self.problem}|{self.expected}")
 
     @property

@@ -152,10 +152,10 @@ def _start(kind: str, text: str | None) -> Value | None:
 
 def _reference(archive: Archive, variables: Sequence[ModelVariable]) -> dict[str, Any] | None:
     """The reference result: the first CSV file, at the top level or in a folder there, whose name contains "ref" or
-    "result" and whose columns are the time and Real variables of the FMU. Inputs come from the same file, or from
+    "result" and whose columns are the time and variables of the FMU. Inputs come from the same file, or from
     x_in.csv if that stands next to x_ref.csv."""
-    real = {v.name for v in variables if v.type == "Real"}
-    inputs = {v.name for v in variables if v.type == "Real" and v.causality == "input"}
+    numbers = {v.name for v in variables if v.type != "String"}
+    inputs = {v.name for v in variables if v.type != "String" and v.causality == "input"}
     for name in sorted(archive.names):
         stem = Path(name).stem.lower()
         if name.count("/") > 1 or not name.lower().endswith(".csv") or not ("ref" in stem or "result" in stem):
@@ -163,7 +163,7 @@ def _reference(archive: Archive, variables: Sequence[ModelVariable]) -> dict[str
         table = read_csv(archive.path(name))
         if table is None or len(table["time"]) < 2:
             continue
-        signals = {n: c for n, c in table.items() if n in real and n not in inputs}
+        signals = {n: c for n, c in table.items() if n in numbers and n not in inputs}
         input_file = read_csv(archive.path(name.replace("_ref", "_in"))) if "_ref" in name else None
         input_table = table if input_file is None else input_file
         driven = {n: c for n, c in input_table.items() if n in inputs}

@@ -17,7 +17,7 @@ from .cannot_check import CannotCheck
 from .dynamic.model import ModelVariable
 
 TOLERANCE = 1e-2  # allowed deviation relative to the range of a signal
-MAX_ROWS = 10_000  # of the reference; longer ones are thinned out
+MAX_ROWS = 10_000  # of the reference; longer ones are thinned out, unless there are inputs
 MAX_NAMES = 5  # unknown columns that a message lists
 Table = dict[str, list[float]]
 
@@ -36,6 +36,7 @@ class ReferenceResult:
         """The reference as D12 takes it. Raises CannotCheck if a column is not a variable of the FMU."""
         by_name = {v.name: v for v in (ModelVariable(*fields) for fields in variables)}
         inputs = {n for n, v in by_name.items() if v.causality == "input"}
+        settable = inputs | {n for n, v in by_name.items() if v.causality == "parameter" and v.variability == "tunable"}
         own = {n for n, v in by_name.items() if v.causality == "independent"} | {"time"}
         columns = {n: c for n, c in self.table.items() if n not in own}
         _check_columns(self.file, columns, by_name)
@@ -43,14 +44,15 @@ class ReferenceResult:
         driven = {n: c for n, c in recorded.items() if n not in own}
         if self.inputs is not None:
             _check_columns(self.input_file, driven, by_name)
-            for name in sorted(set(driven) - inputs):
-                raise CannotCheck(f"{self.input_file}: {name} is not an input of the FMU")
-        driven = {n: c for n, c in driven.items() if n in inputs}
-        signals = {n: c for n, c in columns.items() if n not in inputs and by_name[n].type == "Real"}
+            for name in sorted(set(driven) - settable):
+                raise CannotCheck(f"{self.input_file}: {name} is not an input or tunable parameter of the FMU")
+        driven = {n: c for n, c in driven.items() if n in (inputs if self.inputs is None else settable)}
+        signals = {n: c for n, c in columns.items() if n not in inputs and by_name[n].type != "String"}
         if not signals:
-            raise CannotCheck(f"{self.file}: no column is a Real variable of the FMU that could be compared")
+            raise CannotCheck(f"{self.file}: no column is a variable of the FMU that could be compared")
         rows = _last_of_each_time(self.table["time"])
-        rows = rows if len(rows) <= MAX_ROWS else _thinned(rows)
+        if len(rows) > MAX_ROWS and not driven:  # inputs are set at every row
+            rows = _thinned(rows)
         return dict(
             file=Path(self.file).name,
             tolerance=self.tolerance,

@@ -96,6 +96,17 @@ SIMULATION: dict[str, tuple[Any, ...]] = {
 }
 ALL = {**COMMON, **EXCHANGE, **SIMULATION}
 OF_KIND = {"ModelExchange": {**COMMON, **EXCHANGE}, "CoSimulation": {**COMMON, **SIMULATION}}
+# function -> the flag of the capability that it is for: without this flag, an importer does not call it
+CAPABILITY_OF = {
+    **dict.fromkeys(("fmi2GetFMUstate", "fmi2SetFMUstate", "fmi2FreeFMUstate"), "canGetAndSetFMUstate"),
+    "fmi2SerializedFMUstateSize": "canSerializeFMUstate",
+    "fmi2SerializeFMUstate": "canSerializeFMUstate",
+    "fmi2DeSerializeFMUstate": "canSerializeFMUstate",
+    "fmi2GetDirectionalDerivative": "providesDirectionalDerivative",
+    "fmi2SetRealInputDerivatives": "canInterpolateInputs",
+    "fmi2GetRealOutputDerivatives": "maxOutputDerivativeOrder",
+    "fmi2CancelStep": "canRunAsynchronuously",
+}
 
 # the functions that are not `status f(component, ...)` -> types of the result and the arguments
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -131,7 +142,10 @@ class Library:
         return name in self._functions
 
     def call(self, note: str, name: str, *arguments: Any) -> Any:
-        """Call a function and return its result. `note` describes the circumstances."""
+        """Call a function and return its result, fmi2Error if the library does not export it. `note` describes the
+        circumstances."""
+        if name not in self._functions:
+            return ERROR
         self._trace.begin(name + note)
         try:
             result = self._functions[name](*arguments)

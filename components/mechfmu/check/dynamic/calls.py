@@ -47,11 +47,20 @@ def allowed_calls(s: Session) -> Iterator[Finding]:
     if s.kind == "ModelExchange":
         parts["fmi2Terminate in event mode"] = partial(_terminate, s, library)
     parts["fmi2FreeInstance of NULL"] = partial(_free_nothing, s)
-    yield from run_parts(s, parts)
+    yield from _told_once(run_parts(s, parts))
     for by_state in held.values():
         if RUNNING[s.kind] not in by_state:  # what fails everywhere is a finding of another rule
             yield from (finding for findings in by_state.values() for finding in findings)
     yield from library.found.values()
+
+
+def _told_once(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """A variable that cannot be set or read in one state often cannot in others either."""
+    told: set[tuple[str, str]] = set()
+    for finding in findings:
+        if finding.line is None or (finding.where, finding.cause) not in told:
+            yield finding
+        told.add((finding.where, finding.cause))
 
 
 # --- one state --------------------------------------------------------------------------------------------------------
@@ -62,7 +71,7 @@ def _in_state(s: Session, library: WatchedLibrary, state: str, held: Held) -> It
     that fails, the next ones get a new instance."""
     instance: FmuInstance | None = None
     for call in allowed(s, state):
-        if not s.library.has(call.name) or not _capable(s, call.capability):
+        if not s.library.has(call.name) or not s.model.capable(s.kind, call.capability):
             continue
         if instance is None:
             instance = watched(s.new_instance(), library).go_to(state)
@@ -91,20 +100,14 @@ def _in_state(s: Session, library: WatchedLibrary, state: str, held: Held) -> It
     instance.free()
 
 
-def _capable(s: Session, flag: str) -> bool:
-    """Whether the FMU has this capability; the highest order of derivatives is a number."""
-    return not flag or s.model.interfaces[s.kind].get(flag, "").strip() not in ("", "0", "false")
-
-
 def _failed(
     s: Session, instance: FmuInstance, name: str, status: int, variables: Sequence[ModelVariable]
 ) -> Iterator[Finding]:
     """A call that must succeed has failed; for values, the variables that are to blame are looked for."""
-    state, message = instance.state, s.last_message()
+    state, reason = instance.state, s.reason()
     sentence = CALLS_SENTENCE[s.kind]
     if variables and name.startswith("fmi2Set"):
         sentence = SET_SENTENCE.get(state, "set-tunable" if variables[0].causality == "parameter" else sentence)
-    reason = f" ({message})" if message else ""
     problem = f"{name} returns {status_name(status)} in the state {state}{reason}"
     cause = f"{name} returns {status_name(status)}"  # in one state or in several
     blamed = _blamed(s, state, name, variables) if status != FATAL else []

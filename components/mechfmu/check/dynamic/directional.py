@@ -108,10 +108,9 @@ def _derivatives(
     sizes = (unknown_references, len(unknowns), known_references, len(knowns))
     status = instance.call("fmi2GetDirectionalDerivative", *sizes, seed_values, result)
     if status > WARNING:
-        message = instance.session.last_message()
         name = STATUS[status] if status < len(STATUS) else str(status)
         names = f'"{knowns[0].name}"' if len(knowns) == 1 else f"{len(knowns)} knowns"
-        raise DerivativeFailed(f"it returned {name} for {names}{f' ({message})' if message else ''}")
+        raise DerivativeFailed(f"it returned {name} for {names}{instance.session.reason()}")
     return list(result)
 
 

@@ -18,7 +18,7 @@ from .instance import TERMINATED, CallFailed, EndlessEventIteration, FmuInstance
 from .integration import METHODS, ExchangeRun, SolverFailed, grid
 from .loading import endless_iteration
 from .model import ModelVariable
-from .resources import Inventory, Settings, flush_output, heap_in_use
+from .resources import Clock, Inventory, Settings, flush_output, heap_in_use
 from .runs import run_steps
 from .session import Session
 
@@ -186,23 +186,24 @@ def _co_simulation(s: Session, watch: Watch) -> Iterator[Finding]:
     instance = s.new_instance().enter_run_state()
     watch.read(instance, every)
     seconds = array("d", bytes(8 * count))  # a list would grow with the steps, like a leak
-    for i in range(count):
-        if s.time_used(BUDGET):
-            yield from _slow(s, seconds[:i])
-            raise NotJudged(f"the time budget was used up at t = {instance.t:g}")
-        began = time.perf_counter()
-        status = instance.try_step(h)
-        seconds[i] = time.perf_counter() - began
-        if status == DISCARD:
-            yield from _discard(s, instance, h)
-            return
-        if status > WARNING:
-            raise CallFailed("fmi2DoStep", status, s.kind, f"t = {instance.t:g}", s.last_message())
-        instance.t = s.model.start_time + (i + 1) * h
-        watch.read(instance, every)
-        s.log.clear()
-        if i % sample == 0:
-            watch.sample(i)
+    with Clock() as clock:
+        for i in range(count):
+            if s.time_used(BUDGET):
+                yield from _slow(s, seconds[:i])
+                raise NotJudged(f"the time budget was used up at t = {instance.t:g}")
+            began = clock.seconds()
+            status = instance.try_step(h)
+            seconds[i] = clock.seconds() - began
+            if status == DISCARD:
+                yield from _discard(s, instance, h)
+                return
+            if status > WARNING:
+                raise CallFailed("fmi2DoStep", status, s.kind, f"t = {instance.t:g}", s.last_message())
+            instance.t = s.model.start_time + (i + 1) * h
+            watch.read(instance, every)
+            s.log.clear()
+            if i % sample == 0:
+                watch.sample(i)
     instance.go_to(TERMINATED)  # D3 reads the final values
     yield from _slow(s, seconds)
 
@@ -211,7 +212,7 @@ def _discard(s: Session, instance: FmuInstance, h: float) -> Iterator[Finding]:
     if instance.wants_to_end():
         raise SimulationTerminated
     problem = f"it returns fmi2Discard at t = {instance.t:g} for the step size of the default experiment, {h:g} s"
-    yield Finding("fmi2DoStep", f"{problem} ({s.last_message()})", "fmi2OK: the default experiment can be run")
+    yield Finding("fmi2DoStep", f"{problem}{s.reason()}", "fmi2OK: the default experiment can be run")
 
 
 def _slow(s: Session, seconds: Sequence[float]) -> Iterator[Finding]:

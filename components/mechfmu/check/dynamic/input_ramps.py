@@ -232,6 +232,5 @@ def _set_slopes(instance: FmuInstance, slopes: dict[ModelVariable, float]) -> No
     values = binding.reals(list(slopes.values()))
     status = instance.call("fmi2SetRealInputDerivatives", references, n, binding.integers([1] * n), values)
     if status > WARNING:
-        message = instance.session.last_message()
         names = ", ".join(f'"{u.name}"' for u in list(slopes)[:3])
-        raise RampFailed(f"it returned {status_name(status)} for {names}{f' ({message})' if message else ''}")
+        raise RampFailed(f"it returned {status_name(status)} for {names}{instance.session.reason()}")

@@ -108,6 +108,7 @@ class FmuInstance:
         """Call any function and return its status. After fmi2Fatal no further call is allowed in this process."""
         if self.session.fatal:
             raise ProcessSpent
+        self.session.begin_call(name)
         status: int = self.library.call(note or f" ({self.state})", name, self._pointer, *arguments)
         self.session.fatal = status == FATAL
         self.last_status = status

@@ -79,7 +79,7 @@ def _named(s: Session, what: str, name: str) -> Iterator[Finding]:
     buffers: list[ctypes.Array[ctypes.c_char]] = []
     instance = s.instantiate(name, buffers=buffers, callbacks=s.callbacks(raw=True))
     if instance is None:
-        problem = f"it returns NULL for {what}{_reason(s)}"
+        problem = f"it returns NULL for {what}{s.reason()}"
         yield Finding("fmi2Instantiate", problem, "an instance", sentence="new-instance")
         return
     for buffer in buffers:
@@ -93,10 +93,6 @@ def _named(s: Session, what: str, name: str) -> Iterator[Finding]:
         yield from findings
         if findings:
             return  # the other messages would repeat them
-
-
-def _reason(s: Session) -> str:
-    return f" ({s.last_message()})" if s.log else ""
 
 
 def _callbacks(s: Session) -> Iterator[Finding]:
@@ -131,7 +127,7 @@ def _visible(s: Session) -> Iterator[Finding]:
     s.log.clear()
     instance = s.instantiate(visible=True)
     if instance is None:
-        problem = f"it returns NULL for visible = true{_reason(s)}"
+        problem = f"it returns NULL for visible = true{s.reason()}"
         yield Finding("fmi2Instantiate", problem, "an instance", sentence="new-instance")
         return
     plain_run(s, instance)
@@ -182,7 +178,7 @@ def _location_problem(s: Session, location: str) -> str | None:
     """What goes wrong with this resource location, up to the end of initialization."""
     instance = s.instantiate(resources=location)
     if instance is None:
-        return f"it returns NULL{_reason(s)}"
+        return f"it returns NULL{s.reason()}"
     try:
         instance.enter_run_state()
     except CallFailed as error:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from ctypes import c_double
 from typing import TYPE_CHECKING, Any
 
+from . import binding
 from .binding import DISCARD, WARNING
 from .instance import CallFailed, NotJudged
 
 if TYPE_CHECKING:
-    from .instance import FmuInstance
+    from .instance import Excitation, FmuInstance
 
 BISECTIONS = 50
 EVENT_SAMPLES = 4  # points of a step, its end included, at which event indicators are looked at
@@ -56,6 +57,7 @@ class ExchangeRun:
         self._views = [np.ctypeslib.as_array(b) if len(b) else np.zeros(0) for b in (self._x, self._dx, self._z)]
         self._discarded = False
         self._failure: CallFailed | None = None
+        self.inputs: Excitation | None = None  # continuous inputs
         self.events = 0
         self.restarts = 0
         self.largest_step = (instance.model.stop_time - instance.model.start_time) / SOLVER_STEPS
@@ -189,6 +191,7 @@ class ExchangeRun:
             calls = (
                 ("fmi2SetTime", (t,)),
                 ("fmi2SetContinuousStates", (self._x, self.n)),
+                *self._input_calls(t),
                 ("fmi2GetDerivatives", (self._dx, self.n)),
             )
             for name, arguments in calls:
@@ -200,8 +203,15 @@ class ExchangeRun:
                     self._failure = CallFailed(name, status, self.instance.kind, state, message)
         return views[1].copy()
 
+    def _input_calls(self, t: float) -> list[tuple[str, tuple[Any, ...]]]:
+        values = self.inputs(t) if self.inputs else {}
+        references = binding.references([v.reference for v in values])
+        return [("fmi2SetReal", (references, len(values), binding.reals(list(values.values()))))] if values else []
+
     def _move(self, t: float, x: Any) -> None:
         self.instance.set_time_and_states(float(t), [float(xi) for xi in x])
+        for name, arguments in self._input_calls(t):
+            self.instance.call_checked(name, *arguments)
 
     def _indicators(self) -> Any:
         if self.nz:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from ..findings import Finding
@@ -15,12 +15,12 @@ from .stirring import Values, repeatable_run
 READ = 1e-9  # relative: rounding
 
 
-def invariants(s: Session) -> Iterator[Finding]:
+def invariants(s: Session, reported: Set[ModelVariable]) -> Iterator[Finding]:
     """A stirred run: parameters and inputs keep what is set, fixed variables and constants do not change, tunable ones
     only when a parameter is set, discrete ones of Model Exchange only at events; Boolean values are 0 or 1, strings are
-    UTF-8."""
+    UTF-8. Variables that are reported already are left out."""
     plan = replace(repeatable_run(s), overwrite=True)
-    watch = _Watch(s, plan.prepared(s.new_instance()), plan.parameters)
+    watch = _Watch(s, plan.prepared(s.new_instance()), plan.parameters, reported)
     for k in range(len(plan.steps)):
         change, inputs = plan.changes.get(k, {}), plan.inputs(watch.instance, k)
         watch.expected |= {**change, **inputs}
@@ -37,11 +37,11 @@ def invariants(s: Session) -> Iterator[Finding]:
 class _Watch:
     """The values that are expected in a run, and what was found instead."""
 
-    def __init__(self, s: Session, instance: FmuInstance, parameters: Values):
+    def __init__(self, s: Session, instance: FmuInstance, parameters: Values, reported: Set[ModelVariable]):
         self.s, self.instance = s, instance
         self.reader = Reader(s.model.variables)
         self.findings: list[Finding] = []
-        self.reported: set[ModelVariable] = set()
+        self.reported = set(reported)
         row = self.reader.read(instance)
         first = row.values()
         self.expected: Values = {}  # parameters, inputs, constants, and what is fixed

@@ -178,9 +178,13 @@ def _reset_after_error(r: Lives) -> Iterator[Finding]:
     except CallFailed as error:
         yield Finding("fmi2Reset", f"{error}, after fmi2Error", "fmi2OK", sentence="reset-after-error")
         return
-    yield from r.compared(
-        "after fmi2Error and fmi2Reset it differs from a new instance", "reset", r.run(r.plain, instance)
-    )
+    try:
+        found = r.run(r.plain, instance)
+    except CallFailed as error:
+        problem = f"{error}, after fmi2Error and fmi2Reset"
+        yield Finding(error.function, problem, "fmi2OK, as in a new instance", sentence="reset")
+        return
+    yield from r.compared("after fmi2Error and fmi2Reset it differs from a new instance", "reset", found)
     instance.free()
 
 

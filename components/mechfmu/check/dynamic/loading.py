@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..findings import Finding, rule
-from .binding import EXCHANGE, OF_KIND, WARNING
+from ..findings import MISSING_FUNCTION, Finding, rule
+from .binding import CAPABILITY_OF, EXCHANGE, OF_KIND, WARNING
 from .copies import POSSIBLE, in_copy
 from .instance import (
     INITIALIZATION,
@@ -132,8 +132,10 @@ def loads(s: Session) -> Iterator[Finding]:
         return
     for name in OF_KIND[s.kind]:
         if not library.has(name):
-            expected = f"every function of {s.kind}"
-            yield Finding(name, "the library does not export it", expected, sentence="functions-present")
+            problem, expected = "the library does not export it", f"every function of {s.kind}"
+            yield Finding(name, problem, expected, sentence="functions-present", cause=MISSING_FUNCTION)
+            if s.model.capable(s.kind, CAPABILITY_OF.get(name, "")):
+                s.report(unusable=f"see D1, {name}")
     for name, right, sentence in (
         ("fmi2GetVersion", b"2.0", "version"),
         ("fmi2GetTypesPlatform", b"default", "types-platform"),

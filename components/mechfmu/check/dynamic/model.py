@@ -136,6 +136,10 @@ class Model:
     def flag(self, kind: str, name: str) -> bool:
         return self.interfaces[kind].get(name, "").strip() in ("true", "1")
 
+    def capable(self, kind: str, flag: str) -> bool:
+        """Whether the FMU has this capability, or none is needed; the highest order of derivatives is a number."""
+        return not flag or self.interfaces[kind].get(flag, "").strip() not in ("", "0", "false")
+
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Model:
         known = {f.name: data[f.name] for f in fields(Model)}

@@ -76,10 +76,9 @@ def _derivatives(instance: FmuInstance, outputs: Sequence[ModelVariable], orders
     references = binding.references([v.reference for v in outputs])
     status = instance.call("fmi2GetRealOutputDerivatives", references, len(outputs), binding.integers(orders), values)
     if status > WARNING:
-        message = instance.session.last_message()
         kinds = " and ".join(str(n) for n in sorted(set(orders)))
-        text = f"it returned {status_name(status)} for derivatives of order {kinds}{f' ({message})' if message else ''}"
-        raise SlopesFailed(text)
+        what = f"derivatives of order {kinds}{instance.session.reason()}"
+        raise SlopesFailed(f"it returned {status_name(status)} for {what}")
     return list(values)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,28 @@ class _Mallinfo2(ctypes.Structure):
         ("fsmblks", ctypes.c_size_t), ("uordblks", ctypes.c_size_t), ("fordblks", ctypes.c_size_t),
         ("keepcost", ctypes.c_size_t),
     ]  # fmt: skip
+
+
+class Clock:
+    """Measures durations. What this thread waits for a processor on a busy machine does not count where the system
+    tells it (Linux)."""
+
+    def __enter__(self) -> Clock:
+        self._file, self._waited = -1, 0
+        with contextlib.suppress(OSError):
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._file)
+
+    def seconds(self) -> float:
+        with contextlib.suppress(OSError, ValueError):
+            os.lseek(self._file, 0, os.SEEK_SET)
+            _, waited, _ = os.read(self._file, 80).split()
+            self._waited = int(waited)
+        return time.perf_counter() - 1e-9 * self._waited
 
 
 def heap_in_use() -> int | None:

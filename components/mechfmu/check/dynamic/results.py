@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from ..findings import Finding, Plot, rule
 from .compare import worst_difference
-from .instance import CallFailed, EndlessEventIteration, Excitation, FmuInstance, NotJudged, SimulationTerminated
+from .instance import (
+    INITIALIZATION,
+    ONLY_ONE,
+    CallFailed,
+    EndlessEventIteration,
+    FmuInstance,
+    NotJudged,
+    SimulationTerminated,
+)
 from .integration import EULER, METHODS, ExchangeRun, SolverFailed
 from .model import ModelVariable, Value
+from .recorded import RecordedInputs
 from .runs import run_steps
 from .session import Session
+from .snapshots import close
 
 # differences as fractions of a signal's range
 CONVERGED = 2e-3  # smaller differences come from the solver's tolerance
@@ -31,27 +42,27 @@ COMPARED = 200  # communication steps of a comparison
 TINY_SPAN, TINY_DIVISIONS = 4, (10, 100)  # communication steps; parts into which each is divided
 MOVED = 1e-4  # of a signal's size: a change that cannot be overlooked
 RUN_SECONDS = 6.0  # of processor time for one run
+JUMP = 1e-9  # relative: a smaller change of an input is rounding
 FINE, COARSE = 1e-8, 1e-6  # tolerances of Model Exchange runs
 
 Rows = list[list[float]]
+FAILURES = (CallFailed, SimulationTerminated, EndlessEventIteration, NotJudged)  # of a run
 
 
 def _co_simulation(
     s: Session,
     steps: Sequence[float],
     signals: Sequence[ModelVariable],
-    inputs: Excitation | None = None,
+    inputs: RecordedInputs | None = None,
     tolerance: float | None = None,
-) -> Rows | None:
-    """A Co-Simulation run; None if a call fails or the FMU ends it."""
+) -> Rows:
+    """A Co-Simulation run. Raises CallFailed if a call fails, SimulationTerminated if the FMU ends it."""
     before, s.kind = s.kind, "CoSimulation"
     instance = s.new_instance()
     instance.tolerance = tolerance or instance.tolerance
     try:
-        rows = run_steps(instance.enter_run_state(), steps, signals, inputs)
+        rows = run_steps(_initialized(instance, inputs), steps, signals, inputs)
         return [[float(v) for v in row] for row in rows]
-    except (CallFailed, SimulationTerminated):
-        return None
     finally:
         instance.free()
         s.kind = before
@@ -62,50 +73,70 @@ def _model_exchange(
     times: Sequence[float],
     signals: Sequence[ModelVariable],
     tolerance: float,
-    inputs: Excitation | None = None,
+    inputs: RecordedInputs | None = None,
     euler: float = 0.0,
-) -> Rows | None:
-    """A Model Exchange run with the first solver that gets through; None if there is none. Inputs change at the given
-    times only. `euler`: the step of Euler's method, which is then the only solver."""
+    seconds: float = RUN_SECONDS,
+) -> Rows:
+    """A Model Exchange run with the first solver that gets through, in so many seconds of processor time. Raises one of
+    FAILURES otherwise. Inputs jump at the given times only. `euler`: the step of Euler's method, which is then the only
+    solver."""
     before, s.kind = s.kind, "ModelExchange"
     try:
+        reason = SolverFailed()
         for method in (EULER,) if euler else METHODS:
             rows: Rows = []
-            instance = s.new_instance().enter_run_state()
-            run = ExchangeRun(instance, tolerance, method, out_of_time=s.limit(0.8, RUN_SECONDS))
+            instance = _initialized(s.new_instance(), inputs)
+            run = ExchangeRun(instance, tolerance, method, out_of_time=s.limit(0.8, seconds))
             run.largest_step = euler or run.largest_step
             try:
                 for segment in _segments(times, inputs):
                     if inputs:
-                        _set_inputs(instance, dict(inputs(segment[0])))
+                        _set_inputs(instance, inputs(segment[0]))
+                        run.inputs = inputs.continuous_until(segment[-1])
                     run.run(segment, lambda t, i=instance, r=rows: r.append(i.numbers(signals)))  # type: ignore[misc]
                     if inputs and segment[-1] != times[-1]:
                         rows.pop()  # it is read again with the next inputs
-            except SolverFailed:
+                return rows
+            except SolverFailed as error:
+                reason = error
+            finally:
                 instance.free()
-                continue
-            instance.free()
-            return rows
-        return None
-    except (CallFailed, SimulationTerminated, EndlessEventIteration, NotJudged):
-        return None
+        raise reason
     finally:
         s.kind = before
 
 
+def _or_none(run: Callable[..., Rows], *arguments: Any, **options: Any) -> Rows | None:
+    """The result of a run; None if it fails, which other rules look at."""
+    try:
+        return run(*arguments, **options)
+    except FAILURES as error:
+        if str(error) == ONLY_ONE:
+            raise
+        return None
+
+
+def _initialized(instance: FmuInstance, inputs: RecordedInputs | None) -> FmuInstance:
+    """The instance, initialized with the inputs at its start time."""
+    if inputs:
+        instance.go_to(INITIALIZATION).set(inputs(instance.t))
+    return instance.enter_run_state()
+
+
 def _set_inputs(instance: FmuInstance, values: dict[ModelVariable, Value]) -> None:
-    """Discrete inputs are set in event mode, if they change."""
-    discrete = {v: x for v, x in values.items() if not instance.settable(v)}
-    instance.set({v: x for v, x in values.items() if v not in discrete})
-    if discrete and list(instance.get(list(discrete))) != list(discrete.values()):
+    """Inputs that jump are set in event mode."""
+    present = instance.get(list(values))
+    if any(not close(x, values[v], JUMP, JUMP * v.scale) for v, x in zip(values, present, strict=True)):
         instance.enter_event_mode()
-        instance.set(discrete)
+        instance.set(values)
         instance.iterate_events()
 
 
-def _segments(times: Sequence[float], inputs: Excitation | None) -> list[list[float]]:
-    """Stretches in which the inputs are constant."""
-    return [list(times)] if inputs is None else [list(pair) for pair in itertools.pairwise(times)]
+def _segments(times: Sequence[float], inputs: RecordedInputs | None) -> list[list[float]]:
+    """Stretches in which the inputs are continuous."""
+    jumps = inputs.jumps if inputs else []
+    cuts = [i for i, t in enumerate(times[1:-1], start=1) if inputs and inputs.among(t, jumps)]
+    return [list(times[a : b + 1]) for a, b in itertools.pairwise([0, *cuts, len(times) - 1])]
 
 
 @rule("D11", "convergence, Co-Simulation against Model Exchange", "4.1, 4.2", kinds=("CoSimulation",))
@@ -129,9 +160,10 @@ def convergence(s: Session) -> Iterator[Finding]:
 def _tiny_steps(s: Session, signals: list[ModelVariable]) -> Iterator[Finding]:
     """Many tiny steps move what a few steps move."""
     h = s.model.step_size
-    usual = _co_simulation(s, [h] * TINY_SPAN, signals)
+    usual = _or_none(_co_simulation, s, [h] * TINY_SPAN, signals)
     for division in TINY_DIVISIONS:
-        tiny = _co_simulation(s, [h / division] * (TINY_SPAN * division), signals) if usual else None
+        steps = [h / division] * (TINY_SPAN * division)
+        tiny = _or_none(_co_simulation, s, steps, signals) if usual else None
         if tiny is None or usual is None or s.time_used(0.3):
             return
         for column, v in enumerate(signals):
@@ -150,7 +182,7 @@ def _smaller_steps(s: Session, signals: list[ModelVariable]) -> Iterator[Finding
     count = max(1, int(span / h + 1e-9))
     runs = []
     for division in (1, 2, 4):
-        rows = _co_simulation(s, [h / division] * (count * division), signals)
+        rows = _or_none(_co_simulation, s, [h / division] * (count * division), signals)
         if rows is None or s.time_used(0.5):
             return
         runs.append(rows[::division])
@@ -184,10 +216,10 @@ def _against_model_exchange(s: Session, signals: list[ModelVariable]) -> Iterato
     count = max(1, math.floor(span / h + 1e-9))
     stride = math.ceil(count / COMPARED)
     times = [start + i * stride * h for i in range(count // stride + 1)]
-    fine, coarse = (_model_exchange(s, times, signals, tolerance) for tolerance in (FINE, COARSE))
+    fine, coarse = (_or_none(_model_exchange, s, times, signals, tolerance) for tolerance in (FINE, COARSE))
     if fine is None or coarse is None:
         return s.not_judged("Co-Simulation was not compared with Model Exchange, since no solver gets through")
-    cs = _co_simulation(s, [h] * (stride * (len(times) - 1)), signals, tolerance=COARSE)
+    cs = _or_none(_co_simulation, s, [h] * (stride * (len(times) - 1)), signals, tolerance=COARSE)
     if cs is None:
         return None
     cs = cs[::stride]
@@ -200,7 +232,7 @@ def _against_model_exchange(s: Session, signals: list[ModelVariable]) -> Iterato
     if not s.model.step_declared:
         return s.not_judged("no step size is declared, and the one that was chosen may be too large for Co-Simulation")
     if worst.relative <= CS_VERSUS_ME:
-        simple = _model_exchange(s, times, signals, COARSE, euler=h)
+        simple = _or_none(_model_exchange, s, times, signals, COARSE, euler=h)
         if simple is None or _explained(cs[:end], fine[:end], simple[:end]):
             return None
     v = signals[worst.column]
@@ -252,14 +284,21 @@ def reference_result(s: Session) -> Iterator[Finding]:
     by_name = {v.name: v for v in s.model.variables}
     signals = [by_name[name] for name in reference["signals"]]
     t: list[float] = reference["t"]
-    inputs = _recorded(reference["inputs"], by_name) if reference["inputs"] else None
+    inputs = RecordedInputs(reference["inputs"], by_name) if reference["inputs"] else None
+    times, compared = t, set(t)
+    if inputs and s.kind == "ModelExchange":
+        times = inputs.merged(t, inputs.jumps)
+    elif inputs and s.model.flag(s.kind, "canHandleVariableCommunicationStepSize"):
+        times = inputs.merged(t, inputs.steps)
     if s.kind == "CoSimulation":
-        steps = [b - a for a, b in itertools.pairwise(t)]
-        rows = _co_simulation(s, steps, signals, inputs, REFERENCE_TOLERANCE)
+        steps = [b - a for a, b in itertools.pairwise(times)]
+        run = partial(_co_simulation, s, steps, signals, inputs, REFERENCE_TOLERANCE)
     else:
-        rows = _model_exchange(s, t, signals, REFERENCE_TOLERANCE, inputs)
-    if rows is None or len(rows) != len(t):
-        return s.not_judged("the reference result was not reached: a call failed or no solver gets through")
+        run = partial(_model_exchange, s, times, signals, REFERENCE_TOLERANCE, inputs, seconds=s.seconds)
+    try:
+        rows = [row for time, row in zip(times, run(), strict=True) if time in compared]
+    except FAILURES as error:
+        return s.not_judged(f"the reference result was not reached: {str(error) or error.__doc__}")
     tolerance = reference.get("tolerance", 1e-2)
     for column, v in enumerate(signals):
         yield from _compare_signal(s, v, t, _column(rows, column), reference, tolerance)
@@ -269,7 +308,8 @@ def reference_result(s: Session) -> Iterator[Finding]:
 def _compare_signal(
     s: Session, v: ModelVariable, t: list[float], found: Sequence[float], reference: dict, tolerance: float
 ) -> Iterator[Finding]:
-    """One signal against the reference. A jump may be one sample earlier or later."""
+    """One signal against the reference. A jump may be one sample earlier or later; values that are not Real must be
+    the same."""
     expected: list[float] = reference["signals"][v.name]
     size = max(max(expected) - min(expected), 1e-2 * max(abs(x) for x in expected), 1e-4)
     gaps = []
@@ -278,35 +318,15 @@ def _compare_signal(
         gap = max(min(near) - x, x - max(near), 0.0) / size
         gaps.append(gap if math.isfinite(gap) else math.inf)
     largest, mean = max(gaps), sum(gaps) / len(gaps)
-    wrong = [gap > tolerance for gap in gaps]
+    allowed = tolerance if v.type == "Real" else 0.0
+    wrong = [gap > allowed for gap in gaps]
     # a single wrong sample is an event that falls on this very time
     passed = not any(a and b for a, b in itertools.pairwise(wrong)) and sum(wrong) <= SINGLE * len(wrong)
-    row = dict(signal=v.name, kind=s.kind, largest=largest, mean=mean, tolerance=tolerance, passed=passed)
+    row = dict(signal=v.name, kind=s.kind, largest=largest, mean=mean, tolerance=allowed, passed=passed)
     if "tolerance" in reference:  # given by the user
         s.report(table={k: (str(x) if x == math.inf else x) for k, x in row.items()})
     if not passed:
-        i = next(i for i, gap in enumerate(gaps) if gap > tolerance)
+        i = wrong.index(True)
         plot = Plot(v.name, tuple(t), {"reference": tuple(expected), "this FMU": tuple(found)})
         problem, wanted = f"it is {found[i]:.6g} at t = {t[i]:g}", f"{expected[i]:.6g}, as in {reference['file']}"
         yield v.finding(problem, wanted, plot=plot, cause="reference")
-
-
-def _recorded(inputs: dict[str, list[float]], by_name: dict[str, ModelVariable]) -> Excitation:
-    """Inputs from a file: those that are continuous are interpolated between its samples, the others are constant."""
-    times = inputs["time"]
-    columns = {by_name[name]: column for name, column in inputs.items() if name != "time"}
-
-    def values(t: float) -> dict[ModelVariable, Value]:
-        i = max(0, bisect_right(times, t + 1e-9) - 1)
-        j = min(i + 1, len(times) - 1)
-        part = min(max((t - times[i]) / (times[j] - times[i]), 0.0), 1.0) if j > i else 0.0
-        return {v: _between(v, column[i], column[j], part) for v, column in columns.items()}
-
-    return values
-
-
-def _between(v: ModelVariable, a: float, b: float, part: float) -> Value:
-    """The value of an input between two samples."""
-    if v.type != "Real":
-        return int(a)
-    return a + part * (b - a) if v.variability == "continuous" else a

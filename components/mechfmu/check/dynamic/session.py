@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .binding import CO_SIMULATION, MODEL_EXCHANGE, Callbacks, Library, Logger
+from .binding import CO_SIMULATION, MODEL_EXCHANGE, OK, Callbacks, Library, Logger
 from .instance import ONLY_ONE, Excitation, FmuInstance, NotJudged, ProcessSpent
 from .model import Model, ModelVariable, Value
 from .trace import Trace
@@ -62,6 +62,7 @@ class Session:
         self._libraries: dict[str, Library] = {}
         self._logger = Logger(self.add_message)
         self.log: list[Message] = []
+        self._older = 0  # messages of the log that are older than the last call
         self.fatal = False  # a function has returned fmi2Fatal
         self.again = False  # a second instance in a process that may have only one: its failures prove nothing
         self._instantiated = False
@@ -166,6 +167,7 @@ class Session:
         name_pointer, guid_pointer = ctypes.cast(name_buffer, c_char_p), ctypes.cast(guid_buffer, c_char_p)
         location = (self.resources if resources is None else resources).encode()
         texts = (name_pointer, TYPE[self.kind], guid_pointer, location)
+        self.begin_call("fmi2Instantiate")
         component = self.library.call("", "fmi2Instantiate", *texts, byref(callbacks), int(visible), int(logging))
         if not component:
             return None
@@ -179,8 +181,7 @@ class Session:
         if instance is None and self.again:
             raise NotJudged(ONLY_ONE)
         if instance is None:
-            message = self.last_message()
-            raise InstantiationFailed(f"fmi2Instantiate returned NULL{f' ({message})' if message else ''}")
+            raise InstantiationFailed(f"fmi2Instantiate returned NULL{self.reason()}")
         return instance
 
     def remove(self, instance: FmuInstance) -> None:
@@ -192,9 +193,22 @@ class Session:
         for instance in list(self._instances):
             instance.free()
 
+    def begin_call(self, name: str) -> None:
+        """From now on messages are about this call. A question about the status of a step still belongs to the step."""
+        if not name.endswith("Status"):
+            self._older = len(self.log)
+
     def last_message(self) -> str:
-        """The FMU's last log message, on one line and at most 300 characters long."""
-        return " ".join((self.log[-1].text or "").split())[:300] if self.log else ""
+        """What the FMU logged during the last call: the last message that is not fmi2OK, or else the last one; on one
+        line and at most 300 characters long."""
+        messages = self.log[self._older :]
+        last = next((m for m in reversed(messages) if m.status != OK), messages[-1] if messages else None)
+        return " ".join((last.text or "").split())[:300] if last else ""
+
+    def reason(self) -> str:
+        """The message of the last call in parentheses, or ""."""
+        message = self.last_message()
+        return f" ({message})" if message else ""
 
     # --- experiments --------------------------------------------------------------------------------------------------
 

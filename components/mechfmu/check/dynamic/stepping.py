@@ -53,7 +53,7 @@ def _last_bit(s: Session) -> Iterator[Finding]:
             instance.t = product if product != instance.t else math.nextafter(product, math.inf)
         status = instance.try_step(h)
         if status in (ERROR, FATAL):
-            problem = f"it returns {STATUS[status]} for a time that is rounded otherwise ({s.last_message()})"
+            problem = f"it returns {STATUS[status]} for a time that is rounded otherwise{s.reason()}"
             expected = f"fmi2OK: {start:g} + {i} * {h:g} is the end of the last step"
             yield Finding("fmi2DoStep", problem, expected, sentence="integrate-exactly")
         if status > WARNING:
@@ -78,7 +78,7 @@ def _rounding(s: Session) -> Iterator[Finding]:
         status = instance.try_step(h)
         instance.t = exact + h
         if status > WARNING:
-            problem = f"it returns {STATUS[status]} for a time that is off by {shift:g} s ({s.last_message()})"
+            problem = f"it returns {STATUS[status]} for a time that is off by {shift:g} s{s.reason()}"
             yield Finding("fmi2DoStep", problem, "fmi2OK: importers round differently")
             return
         found.append(instance.numbers(signals))
@@ -165,7 +165,7 @@ def _variable_sizes(s: Session) -> Iterator[Finding]:
             yield from discard_report(instance, instance.t, h)
             break
         if status > WARNING:
-            problem = f"it returns {status_name(status)} for a step of {h:g} s after others ({s.last_message()})"
+            problem = f"it returns {status_name(status)} for a step of {h:g} s after others{s.reason()}"
             yield Finding("fmi2DoStep", problem, "fmi2OK, or fmi2Discard", sentence="variable-step")
             break
         instance.t += h
@@ -237,7 +237,7 @@ def _back(s: Session) -> Iterator[Finding]:
     h = steps[-1]
     status = instance.try_step(h)
     if status in (ERROR, FATAL):
-        problem = f"it returns {STATUS[status]} after a state of an earlier time was set ({s.last_message()})"
+        problem = f"it returns {STATUS[status]} after a state of an earlier time was set{s.reason()}"
         yield Finding("fmi2DoStep", problem, "fmi2OK", sentence="set-state")
     else:
         instance.call_checked("fmi2FreeFMUstate", byref(saved.handle))

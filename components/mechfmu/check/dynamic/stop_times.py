@@ -47,7 +47,7 @@ def beyond_set_stop(s: Session) -> Iterator[Finding]:
         status = instance.try_step(h)
         if status > WARNING:
             problem = f"it returns {status_name(status)} for a step that ends at or before the stop time"
-            yield Finding("fmi2DoStep", f"{problem} ({s.last_message()})", "fmi2OK", sentence="cs-calls")
+            yield Finding("fmi2DoStep", f"{problem}{s.reason()}", "fmi2OK", sentence="cs-calls")
             return
         instance.t += h
     status = instance.try_step(h)

@@ -37,7 +37,7 @@ def setting_values(s: Session) -> Iterator[Finding]:
         "calculated parameters": partial(calculated_parameters, s, initial),
         "empty strings": partial(empty_strings, s, initial),
         "large integers": partial(large_integers, s),
-        "values in a run": partial(invariants, s),
+        "values in a run": partial(invariants, s, initial.wrong),
         "the order of reading": partial(_reading, s),
         "inputs and what depends on them": partial(_caching, s),
         "tunable parameters": partial(tuning, s),
@@ -59,7 +59,7 @@ def _reading(s: Session) -> Iterator[Finding]:
         "in reversed order": variables[::-1],
         "in ascending order of their references": ascending,
         "in descending order of their references": ascending[::-1],
-        "each one twice": twice,
+        "twice in one call": twice,
         "one by one": None,
     }
     wrong: set[ModelVariable] = set()

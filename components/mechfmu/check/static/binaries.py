@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ..findings import Finding, rule
+from ..findings import MISSING_FUNCTION, Finding, rule
 from .binary import Binary, UnreadableBinary, opened
 from .elf import read_elf
 from .mach_o import FAT, MAGIC, read_mach_o
@@ -36,6 +36,7 @@ FUNCTIONS = {
 # The newest versions that a library can need and still be loaded by the usual distributions of Linux: those of Red
 # Hat Enterprise Linux 9 (2022, until 2032), which are also those of Python's platform manylinux_2_34.
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29)}
+MAX_NAMES = 3  # missing functions that a message lists
 SYSTEM_FOLDERS = ("/usr/lib", "/usr/local/lib", "/lib", "/lib64", "/usr/lib64", "/opt", "/System")
 MAGIC_BYTES = {m.to_bytes(4, order) for m in (*FAT, *MAGIC) for order in ("big", "little")}  # type: ignore[arg-type]
 
@@ -109,10 +110,10 @@ def _functions(name: str, exports: set[str], fmu: UnpackedFmu, kinds: list[str])
         yield Finding(name, problem, "fmi2Instantiate and so on", "all-functions", suggestion=cure)
     elif len(missing) == len(needed):
         yield Finding(name, "it exports no function of FMI 2.0", expected, "all-functions")
-    else:
-        for function in missing:
-            problem = f"it does not export {function}"
-            yield Finding(name, problem, expected, "all-functions", cause="missing function")
+    elif missing:
+        more = f" and {len(missing) - MAX_NAMES} more functions" if len(missing) > MAX_NAMES else ""
+        problem = f"it does not export {', '.join(missing[:MAX_NAMES])}{more}"
+        yield Finding(name, problem, expected, "all-functions", cause=MISSING_FUNCTION)
 
 
 @dataclass
