@@ -38,6 +38,7 @@
     X(r2_unknown_abort) X(r2_unknown_ok) X(r2_zero_refused) X(r3_back_accepted) X(r3_crash) X(r3_gap_accepted)     \
     X(r3_hang) X(r3_size_accepted) X(r4_bytes_accepted) X(r4_bytes_crash) X(r4_null_crash) X(r4_unchecked)         \
     X(range_late) X(rates_late) X(rates_reversed) X(rates_zero) X(real_float) X(refusal_silent) X(reserve)         \
+    X(residual)                                                                                                    \
     X(reset_init_refused) X(reset_keeps_boolean) X(reset_keeps_boost) X(reset_keeps_counter) X(reset_keeps_enum)   \
     X(reset_keeps_input) X(reset_keeps_mode) X(reset_keeps_real) X(reset_keeps_slopes) X(reset_keeps_state)        \
     X(reset_keeps_string) X(reset_keeps_tag) X(reset_terminated_refused) X(rounding_late)                          \

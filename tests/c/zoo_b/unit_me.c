@@ -141,6 +141,10 @@ EXPORT fmi2Status fmi2GetDerivatives(fmi2Component c, double x[], size_t nx) {
         x[0] = *real_at(u, u->model->derivatives[1]);
         x[1] = *real_at(u, u->model->derivatives[0]);
     }
+    if (BUG(residual)) {
+        static int calls;
+        for (size_t i = 0; i < nx; i++) x[i] += 1e-40 * ++calls;
+    }
     return fmi2OK;
 }
 

@@ -139,6 +139,11 @@ CASES = [
     clean("reserve", "Reserves 16 GB of address space.", defect="reserve"),
     clean("slow_instantiate", "fmi2Instantiate takes 5 s.", defect="slow_instantiate"),
     clean(
+        "residual",
+        "Where derivatives are 0, they are what the solution of an equation leaves: less than 1e-35.",
+        defect="residual",
+    ),
+    clean(
         "discard_range",
         "Values out of range are discarded.",
         defect="set_range_discard",

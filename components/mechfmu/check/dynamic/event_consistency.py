@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..findings import Finding
-from .event_observers import Observer, discrete_variables
+from .event_observers import NEGLIGIBLE, Observer, discrete_variables
 from .instance import CallFailed, same
 
 JUMP, JUMP_BISECTIONS = 1e-2, 40  # relative size of a jump; halvings of an interval to tell it from a slope
@@ -30,6 +30,9 @@ class ConsistencyObserver(Observer):
         self._states = [by_index[i] for i in self.s.model.states if i in by_index]
         self._rates = [by_index[d.index] for d in self.s.model.derivatives if d.index in by_index]
         self._signals = self.s.model.signals
+        n, nz = len(self.s.model.states), self.s.model.indicators
+        rates = [v.scale for v in self._rates] if len(self._rates) == n else [1.0] * n
+        self._floors = [NEGLIGIBLE * x for x in (*rates, *[1.0] * nz, *(v.scale for v in self._signals))]
         self._discrete = discrete_variables(self.s)
         self._held = self.instance.get(self._discrete)
         self._looks = 0
@@ -70,7 +73,8 @@ class ConsistencyObserver(Observer):
         )
         for name, vector, variables, sentence in pairs:
             values, again = vector(), vector()
-            if changed := [i for i, (x, y) in enumerate(zip(values, again, strict=True)) if _differ(x, y)]:
+            scale = 0.0 if sentence == "state-vector" else 1.0  # derivatives are calculated anew
+            if changed := [i for i, (x, y) in enumerate(zip(values, again, strict=True)) if _differ(x, y, scale)]:
                 i = changed[0]
                 problem = f"element {i + 1} is {values[i]:.12g}, and {again[i]:.12g} when it is read again"
                 self.note(Finding(name, problem, "the same value", sentence="get-actual"))
@@ -78,10 +82,10 @@ class ConsistencyObserver(Observer):
             if len(variables) != len(values):
                 continue  # found by S10
             wanted = self.instance.numbers(variables)
-            if any(_differ(x, y) for x, y in zip(sorted(values), sorted(wanted), strict=True)):
+            if any(_differ(x, y, scale) for x, y in zip(sorted(values), sorted(wanted), strict=True)):
                 sentence = "derivatives-current" if sentence == "derivative-order" else sentence  # not another order
             for i, (v, x, y) in enumerate(zip(variables, values, wanted, strict=True)):
-                if _differ(x, y):
+                if _differ(x, y, scale):
                     problem = f"element {i + 1} of {name} is {x:.12g}, the variable {y:.12g}"
                     self.note(v.finding(problem, "the same value", sentence=sentence))
 
@@ -236,8 +240,8 @@ class ConsistencyObserver(Observer):
         self, first: Sequence[float], both: Sequence[float], alone: Sequence[float], what: str, sentence: str
     ) -> None:
         """The effect of a change is the same whether time and states were set, or the one that changes alone."""
-        for i, (a, b, c) in enumerate(zip(first, both, alone, strict=True)):
-            if abs(b - c) > max(STALE * abs(b - a), PATH * max(abs(b), abs(c))):
+        for i, (a, b, c, floor) in enumerate(zip(first, both, alone, self._floors, strict=True)):
+            if abs(b - c) > max(STALE * abs(b - a), PATH * max(abs(b), abs(c)), floor):
                 text = f"if {what} it is {c:.9g}, after other calls {b:.9g} (t = {self.instance.t:g})"
                 self.note(Finding(self._where(i), text, "the same value", sentence=sentence, cause=what))
                 return
@@ -251,13 +255,13 @@ class ConsistencyObserver(Observer):
     def _expect(
         self, before: Sequence[float], after: Sequence[float], problem: str, sentence: str, tolerance: float
     ) -> None:
-        for i, (a, b) in enumerate(zip(before, after, strict=True)):
-            if same(a, b) or abs(a - b) <= tolerance * max(abs(a), abs(b)):
+        for i, (a, b, floor) in enumerate(zip(before, after, self._floors, strict=True)):
+            if same(a, b) or abs(a - b) <= max(tolerance * max(abs(a), abs(b)), floor):
                 continue
             text = f"{problem} (t = {self.instance.t:g}: {a:.9g}, then {b:.9g})"
             self.note(Finding(self._where(i), text, "the same value", sentence=sentence, cause=problem))
             return
 
 
-def _differ(x: float, y: float) -> bool:
-    return not same(x, y) and abs(x - y) > READ * max(abs(x), abs(y))
+def _differ(x: float, y: float, scale: float = 0.0) -> bool:
+    return not same(x, y) and abs(x - y) > max(READ * max(abs(x), abs(y)), NEGLIGIBLE * scale)

@@ -21,6 +21,7 @@ FLAGS = (
 )
 USUAL = 0.8  # share of the events without a reason: what changes so often does so at every event, which is allowed
 OUTDATED, OFTEN = 1e-4, 5  # relative difference; events: a value that was not computed anew
+NEGLIGIBLE = 1e-12  # of a variable's scale: what is left when terms cancel, or an iteration ends
 NUMBER = re.compile(r"[-+]?\d[\w.+-]*")
 
 
@@ -189,7 +190,7 @@ class ExternalEvents(Observer):
 
     def _compare_signals(self, before: Sequence[float]) -> None:
         for v, a, b in zip(self._signals, before, self._values(), strict=True):
-            if abs(a - b) > OUTDATED * max(abs(a), abs(b)):
+            if abs(a - b) > max(OUTDATED * max(abs(a), abs(b)), NEGLIGIBLE * v.scale):
                 text = f"it is {a:.6g} at t = {self.instance.t:g}, and {b:.6g} after an event that changes nothing"
                 self._stale.setdefault(v, []).append(text)
 

@@ -43,7 +43,7 @@ def _wrong_references(s: Session) -> Iterator[Finding]:
         cases.append(("the largest value reference", LARGEST_REFERENCE))
         other = next((v for v in s.model.variables if v.type != kind and v.reference not in taken), None)
         if other is not None:
-            cases.append((f"the value reference of a {other.type} variable", other.reference))
+            cases.append((f"a value reference of type {other.type}", other.reference))
         for what, reference in cases:
             for verb, values in (("Get", empty_array(kind)), ("Set", any_value(kind))):
                 name = f"fmi2{verb}{kind}"

@@ -92,7 +92,9 @@ def _in_all_states(s: Session, name: str) -> Iterator[Finding]:
         instance.free()
     if accepted:
         reason = "it is not allowed there" if own else f"it is not a function of {s.kind}"
-        yield Finding(name, f"it succeeds in the states {', '.join(accepted)}", f"fmi2Error: {reason}")
+        yield Finding(
+            name, f"it succeeds in the state{'s' * (len(accepted) > 1)} {', '.join(accepted)}", f"fmi2Error: {reason}"
+        )
 
 
 def _instance_in(s: Session, state: str) -> FmuInstance | None:
