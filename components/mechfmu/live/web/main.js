@@ -11,11 +11,14 @@ import { Panel } from "./panel.js";
 import { Simulation } from "./simulation.js";
 
 const ENERGIES = ["energy.kinetic", "energy.potential", "energy.total"];
-const FIRST_SIGNALS = 3; // besides the energies
+const FIRST_SIGNALS = 3; // of one unit, besides the energies
 const SHOWN_EVERY = 6; // frames: texts change at a rate that can be read
 const NEGLIGIBLE = 1e-4; // error of the energy balance, relative to the energy: below it is shown as balanced
+const AHEAD = 3; // s of the motion for which the first view has room
+const LOOKING = 150; // ms that the page takes at most to find them
 const OPTIONS = [
-  ["forces", "forces", true],
+  ["forces", "forces, moments", true],
+  ["reactions", "joint reactions", false],
   ["trails", "trails", true],
   ["ghost", "start pose", false],
   ["follow", "camera follows", false],
@@ -44,8 +47,9 @@ class LivePage {
     for (const { member, variable, value } of settings) {
       if (Number.isFinite(value)) member.settings.set(variable.name, value);
     }
-    this.#begin();
-    this.view = new View(parts.scene, data.scene);
+    const ahead = this.#begin();
+    this.view = new View(parts.scene, data.scene, { widens: true, reactions: false });
+    for (const frame of ahead) this.view.preview(frame);
     this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#change(...change) });
     this.balance = new EnergyBalance(simulation);
     this.signals = new Signals(parts.signals, signalChoices(simulation));
@@ -72,6 +76,25 @@ class LivePage {
       this.simulation.reset();
       complain(this.parts, "The settings of this link are not possible, so the page begins without them.", error);
     }
+    return this.#lookAhead();
+  }
+
+  /** The first seconds of the motion, as many as are found quickly: frames for the first view. */
+  #lookAhead() {
+    const { simulation } = this;
+    const until = performance.now() + LOOKING;
+    const frames = [];
+    try {
+      while (simulation.t < AHEAD && performance.now() < until) {
+        simulation.step(this.data.step);
+        if (simulation.t > frames.length * 0.05) frames.push(simulation.draw().slice());
+      }
+    } catch {
+      // it fails later, before the user's eyes
+    }
+    simulation.reset();
+    simulation.messages();
+    return frames;
   }
 
   /** From the start again, with the present settings; returns why they are not possible, or "". */
@@ -91,7 +114,7 @@ class LivePage {
     const frame = this.simulation.draw();
     this.parts.problem.hidden = true;
     this.parts.warning.hidden = true;
-    this.view.clearTrails();
+    this.view.begin();
     this.view.keepGhost(frame);
     this.view.show(frame);
     this.signals.clear();
@@ -110,7 +133,7 @@ class LivePage {
   #step() {
     this.hands.beforeStep();
     this.simulation.step(this.data.step);
-    this.simulation.draw();
+    this.view.trace(this.simulation.draw());
     this.#sample();
   }
 
@@ -321,7 +344,8 @@ function signalChoices(simulation) {
 function firstSignals(simulation) {
   const [member] = [...simulation.members].sort((a, b) => !a.drawing - !b.drawing);
   const names = [...member.variables.values()].filter(({ role }) => role === "state" || role === "output");
-  const moving = names.filter(({ name, unit }) => !name.startsWith("energy.") && unit).slice(0, FIRST_SIGNALS);
+  const others = names.filter(({ name, unit }) => !name.startsWith("energy.") && unit);
+  const moving = others.filter(({ unit }) => unit === others[0].unit).slice(0, FIRST_SIGNALS);
   const energies = ENERGIES.filter((name) => member.variables.has(name));
   return [...moving.map(({ name }) => name), ...energies].map((name) => `${member.name}\0${name}`);
 }

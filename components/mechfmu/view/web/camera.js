@@ -5,7 +5,7 @@ const ANGLE = { plane: 26, space: 32 }; // vertical field of view [deg]
 const FIRST = { azimuth: 0.72, elevation: 0.36 }; // of the first view in space
 const STEEPEST = Math.PI / 2 - 0.01;
 const WHEEL = 0.0012; // zoom per pixel of the wheel
-const MARGIN = 1.06; // around the first view
+const MARGIN = { plane: 1.14, space: 1.0 }; // around the first view
 const RANGE = [0.02, 60]; // of the distance, relative to the first view's
 
 export class Orbit {
@@ -34,7 +34,7 @@ export class Orbit {
     this.elevation = this.flat ? 0 : FIRST.elevation;
     const up = Math.tan((this.camera.fov * Math.PI) / 360);
     const across = up * this.camera.aspect;
-    if (this.flat) this.distance = MARGIN * Math.max(half[0] / across, half[1] / up);
+    if (this.flat) this.distance = MARGIN.plane * Math.max(half[0] / across, half[1] / up);
     else this.distance = this.#aroundEllipsoid(half, up, across);
     this.firstDistance = this.distance;
     this.moved = false;
@@ -43,7 +43,7 @@ export class Orbit {
   #aroundEllipsoid(half, up, across) {
     const { right, above, back } = this.#axes();
     const reach = (e) => Math.hypot(...half.map((h, k) => h * e.getComponent(k)));
-    return MARGIN * Math.max(reach(right) / across, reach(above) / up) + 0.35 * reach(back);
+    return MARGIN.space * Math.max(reach(right) / across, reach(above) / up) + 0.35 * reach(back);
   }
 
   get state() {

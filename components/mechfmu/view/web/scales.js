@@ -21,7 +21,7 @@ export function ticksBetween(low, high, step) {
 /** Room for values from low to high that ends at round numbers: {low, high, step}. */
 export function roundRange(low, high, count) {
   const size = Math.max(Math.abs(low), Math.abs(high));
-  const least = Math.max(size * FLAT * 100, 1e-12);
+  const least = Math.max(0.02 * size, 1e-12); // above and below a constant
   if (high - low < Math.max(size * FLAT, 1e-300)) [low, high] = [low - least, high + least];
   const step = roundStep(high - low, count);
   return { low: Math.floor(low / step + 1e-6) * step, high: Math.ceil(high / step - 1e-6) * step, step };
