@@ -14,7 +14,6 @@ export class Hands {
     const { scene } = simulation.data;
     this.dimension = scene.dimension;
     this.size = scene.size;
-    this.strength = 1;
     this.parts = scene.members.map((parts) => {
       const member = simulation.byName.get(parts.name);
       return { member, layout: layoutOf(parts, scene.dimension), offset: simulation.offsetOf(member) };
@@ -67,7 +66,7 @@ export class Hands {
     const inputs = [];
     if (this.held?.grip) {
       const { grip, part, target } = this.held;
-      const spring = grip.spring(target, this.#numbers(part), simulation.t, this.size, this.strength);
+      const spring = grip.spring(target, this.#numbers(part), simulation.t, simulation.data.step);
       if (spring) inputs.push(...spring.inputs.map(([name, value]) => [part.member.name, name, value]));
     }
     if (this.pushing && simulation.t < this.pushing.until - 1e-9) {

@@ -47,7 +47,8 @@ class LivePage {
     for (const { member, variable, value } of settings) {
       if (Number.isFinite(value)) member.settings.set(variable.name, value);
     }
-    const ahead = this.#begin();
+    const refused = this.#begin();
+    const ahead = this.#lookAhead();
     this.view = new View(parts.scene, data.scene, { widens: true, reactions: false });
     for (const frame of ahead) this.view.preview(frame);
     this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#change(...change) });
@@ -58,6 +59,7 @@ class LivePage {
     this.#chooseSignals();
     this.#fillPanel();
     this.#restart();
+    if (refused) complain(parts, "The settings of this link are not possible, so the page begins without them.", refused);
     this.clock = new Clock(data.step, {
       step: () => this.#step(),
       shown: () => this.#show(),
@@ -67,16 +69,16 @@ class LivePage {
     this.play(others.get("play") !== "0");
   }
 
-  /** Begins with the settings of the address, or without them if the mechanism refuses them. */
+  /** Begins with the settings of the address, or without them; returns why the mechanism refuses them, or null. */
   #begin() {
     try {
       this.simulation.reset();
+      return null;
     } catch (error) {
       for (const member of this.simulation.members) member.settings.clear();
       this.simulation.reset();
-      complain(this.parts, "The settings of this link are not possible, so the page begins without them.", error);
+      return error;
     }
-    return this.#lookAhead();
   }
 
   /** The first seconds of the motion, as many as are found quickly: frames for the first view. */

@@ -60,7 +60,7 @@ export class View {
 
   /** Show a pose: the numbers of all members. */
   show(frame) {
-    if (!this.stage) return;
+    if (!this.stage || (this.figure && this.frame.every((x, k) => Object.is(x, frame[k])))) return;
     this.frame = Float64Array.from(frame);
     if (!this.figure) this.#build();
     this.#pose();
