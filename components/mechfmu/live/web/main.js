@@ -51,7 +51,7 @@ class LivePage {
     const ahead = this.#lookAhead();
     this.view = new View(parts.scene, data.scene, { widens: true, reactions: false });
     for (const frame of ahead) this.view.preview(frame);
-    this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#change(...change) });
+    this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#warn(this.#change(...change)) });
     this.balance = new EnergyBalance(simulation);
     this.signals = new Signals(parts.signals, signalChoices(simulation));
     this.signals.onChoice = () => this.#chooseSignals();
@@ -61,7 +61,7 @@ class LivePage {
     this.#restart();
     if (refused) complain(parts, "The settings of this link are not possible, so the page begins without them.", refused);
     this.clock = new Clock(data.step, {
-      step: () => this.#step(),
+      step: () => this.step(),
       shown: () => this.#show(),
       failed: (error) => this.#fail(error),
     });
@@ -132,10 +132,15 @@ class LivePage {
     this.parts.play.textContent = playing ? "Pause" : "Play";
   }
 
-  #step() {
-    this.hands.beforeStep();
-    this.simulation.step(this.data.step);
-    this.view.trace(this.simulation.draw());
+  /** One communication step. */
+  step() {
+    const parts = this.hands.substeps;
+    for (let k = 0; k < parts; k++) {
+      this.hands.beforeStep();
+      this.simulation.step(this.data.step / parts);
+      this.simulation.draw();
+    }
+    this.view.trace(this.simulation.frame);
     this.#sample();
   }
 
@@ -172,9 +177,12 @@ class LivePage {
 
   #showMessages() {
     const texts = this.simulation.messages().map(({ member, text }) => (member ? `${member}: ${text}` : text));
-    if (!texts.length) return;
-    this.parts.warning.textContent = texts.at(-1);
-    this.parts.warning.hidden = false;
+    if (texts.length) this.#warn(texts.at(-1));
+  }
+
+  #warn(text) {
+    this.parts.warning.textContent = text;
+    this.parts.warning.hidden = !text;
   }
 
   /** A step was refused. */
@@ -286,7 +294,7 @@ class LivePage {
     this.play(false);
     if (this.failed) return;
     try {
-      this.#step();
+      this.step();
     } catch (error) {
       this.#fail(error);
     }

@@ -104,7 +104,7 @@ export class Grip {
     const jacobians = this.#jacobians(t);
     const own = this.#mass(direction, t, jacobians);
     if (own === null) return null;
-    const mass = Math.sqrt(own * Math.max(own, this.#whole()));
+    const mass = own ** 0.25 * Math.max(own, this.#whole()) ** 0.75;
     return this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians);
   }
 
