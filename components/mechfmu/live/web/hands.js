@@ -134,13 +134,13 @@ export class Hands {
     this.view.canvas.style.cursor = this.#under(pick, event) ? "grab" : "";
   }
 
-  /** What is taken under the pointer: a movable point, a body, or a movable point that is behind a body; or null. */
+  /** What is taken under the pointer: a movable point, which may be behind a body, or a body; or null. */
   #under(pick, event) {
-    const found = pick && (this.#movablePoint([this.parts[pick.member].member], pick.point, NEAR.part) ?? this.gripAt(pick));
-    if (found || !this.movers.length) return found;
-    const point = this.view.dragPoint(event.clientX, event.clientY, [0, 0, 0]);
-    const behind = this.#movablePoint(this.movers, point, NEAR.point);
-    return behind && { ...behind, target: point };
+    const own = pick && this.#movablePoint([this.parts[pick.member].member], pick.point, NEAR.part);
+    if (own) return own;
+    const point = this.movers.length ? this.view.dragPoint(event.clientX, event.clientY, [0, 0, 0]) : null;
+    const behind = point && this.#movablePoint(this.movers, point, NEAR.point);
+    return behind ? { ...behind, target: point } : pick && this.gripAt(pick);
   }
 
   /** The movable point of some members that is nearest to a point. */
@@ -177,7 +177,8 @@ function ends(member, layout, numbers, dimension) {
     const [segment, last] = along ? [count - 2, count - 1] : [0, 0];
     return count > 1 ? [{ member, part, index, segment, along, point: at(start + dimension * last) }] : [];
   });
-  return [...solids.reverse(), ...lines(1), ...lines(0)];
+  const plates = layout.outlines.map((start, index) => ({ member, part: "outline", index, point: at(start) }));
+  return [...solids.reverse(), ...lines(1), ...lines(0), ...plates];
 }
 
 /** [[member, name, value], ...] with the values of equal names added. */

@@ -236,9 +236,8 @@ class LivePage {
         }),
       );
       panel.append(element("div", { className: "pushes" }, element("span", { textContent: "Push the point pulled last" }), ...buttons));
-    } else if (this.simulation.members.some((member) => member.data.movable.length)) {
-      this.parts.hint.textContent = "Drag the target or an obstacle to move it.";
     }
+    if (this.hands.movers.length) this.parts.hint.textContent += " Drag the target or an obstacle to move it.";
     if (this.data.exchange.connections.length) {
       const box = element("input", { type: "checkbox", checked: true, className: "connected" });
       box.addEventListener("change", () => (this.simulation.connected = box.checked));
