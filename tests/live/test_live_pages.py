@@ -479,6 +479,29 @@ def test_a_robot_with_meshes_and_hostile_names(live: Callable[..., Live], tmp_pa
     assert panda.browser.errors() == []
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["pid_controller"], "no drawing"),
+        (["missing.fmu"], "there is no file"),
+        (["bad.fmu"], "not a zip file"),
+        (["missing.ssp"], "there is no file"),
+        (["walk", "--controller"], "system of several"),
+        (["link_chain", "--controller"], "robot files"),
+        (["link_chain", "--start", "gravty=1"], "gravity"),
+    ],
+)
+def test_a_mistake_gets_one_line(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.fmu").write_text("PK")
+    assert main(["live", *words]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and told in lines[0]
+    assert list(tmp_path.iterdir()) == [tmp_path / "bad.fmu"]
+
+
 def test_live_start_values_stand_and_drive() -> None:
     walker, cart = Exoskeleton(), WheeledCart()
     stood = walker.simulate(stop=6, step=0.1, start=walker.live_start)
