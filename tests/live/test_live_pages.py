@@ -434,9 +434,10 @@ def test_fingers_pull_a_body_and_zoom(live: Callable[..., Live]) -> None:
     touch("touchEnd")
 
 
-@pytest.mark.parametrize("key", ["link_chain", "exoskeleton", "spherical_arm", "panda", "walk"])
+@pytest.mark.parametrize("key", ["link_chain", "standing", "spherical_arm", "panda", "walk"])
 def test_a_page_runs_in_real_time(live: Callable[..., Live], ready: Callable[[str], System], key: str) -> None:
     make_page = {
+        "standing": lambda: Exoskeleton().live().html,
         "panda": lambda: live_mechanism(Tree.from_file(robot_file("panda.urdf"))),
         "walk": lambda: live_system(ready("walk")),
     }
@@ -444,11 +445,9 @@ def test_a_page_runs_in_real_time(live: Callable[..., Live], ready: Callable[[st
     page.open(size=PHONE)
     start = page.js("livePage.reset(); livePage.play(true); return [livePage.simulation.t, performance.now() / 1000]")
     time.sleep(REAL_TIME)
-    state = "return [livePage.simulation.t, performance.now() / 1000, livePage.failed, livePage.clock.slow]"
-    t, now, failed, slow = page.js(state)
-    shown = page.browser.find(".notes .warning").is_displayed()
-    assert failed or slow == shown or t - start[0] >= 0.95 * (now - start[1])
-    assert failed or slow or t - start[0] >= 0.9 * (now - start[1])
+    t, now = page.js("return [livePage.simulation.t, performance.now() / 1000]")
+    says_so = page.browser.find(".notes .warning").is_displayed()
+    assert says_so or t - start[0] >= 0.95 * (now - start[1])
     cost = page.js("""const { simulation, data } = livePage, n = 240;
       livePage.play(false); livePage.reset();
       const begin = performance.now();
