@@ -84,7 +84,7 @@ class MechanismMethods(Mechanism):
         """
         from .live.page import LivePage, live_mechanism
 
-        return LivePage(live_mechanism(self, start))
+        return LivePage(live_mechanism(self, {**self.live_start, **(start or {})}))
 
 
 class ResultMethods(Result):

@@ -247,6 +247,7 @@ COMPLETE_LANE_ONLY = {
         "the other notebooks, and test_walking.py"
     ),
     "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "test_plays_and_pauses",
+    "live/test_live_pages.py::test_a_robot_with_its_controller_from_the_command_line": "the arm that holds its posture",
 }
 
 # test -> the full lane runs one of this many of its cases, and the quick lane no others
@@ -275,6 +276,10 @@ REPEATED = {
     "mechanisms/wheeled_cart/test_cart_fmu.py::test_controller_values": 3,
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_kinematically": 3,
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
+    "live/test_live_pages.py::test_a_body_follows_the_pointer": 2,
+    "live/test_live_pages.py::test_a_page_fits_a_phone": 5,
+    "live/test_live_pages.py::test_a_page_runs_in_real_time": 5,
+    "live/test_live_pages.py::test_pages_are_small": 10,
     "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,
     "view/test_pages.py::test_plays_and_pauses": 2,
 }

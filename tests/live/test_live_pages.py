@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +17,24 @@ from helpers.build import Build
 from helpers.look_browser import Browser
 from helpers.look_cases import crane, robot_file
 from helpers.look_firefox import Firefox
-from mechfmu import LinkChain
+from helpers.paths import ROOT
+from mechfmu import Exoskeleton, LinkChain, WheeledCart
+from mechfmu.cli import main
+from mechfmu.cosim.builtin import BUILTIN
 from mechfmu.cosim.system import System
 from mechfmu.live.page import MAX_BYTES, LivePage, live_mechanism, live_system
 from mechfmu.mechanisms import make
 from mechfmu.mechanisms.tree.model import Tree
 
 actions = needs.module("selenium.webdriver.common.action_chains")
-interaction = needs.module("selenium.webdriver.common.actions.pointer_input")
+builder = needs.module("selenium.webdriver.common.actions.action_builder")
+keys = needs.module("selenium.webdriver.common.keys").Keys
 
 MEMBERS = ("link_chain", "spherical_arm", "exoskeleton", "wheeled_cart", "tree")
 STEPS = 40
 SAME = 1e-9
-PHONE, DESKTOP = (390, 844), (1280, 800)
+REAL_TIME = 10  # s
+PHONE, DESKTOP = (390, 844), (900, 620)
 
 # an input that acts in the trajectories, so that inputs are compared as well
 PUSHED = {
@@ -109,6 +115,28 @@ return found[Math.floor(found.length / 2)] ?? null;
 """
 
 
+HOLD = """
+const [push, steps, free, names] = arguments, { simulation, hands } = livePage;
+livePage.play(false);
+const run = (n) => { for (let i = 0; i < n; i++) livePage.step(); };
+const held = hands.pushed(), numbers = () => simulation.frame.subarray(held.part.offset);
+const read = simulation.reader(names), before = held.grip.position(numbers());
+const values = [[...read()]];
+hands.held = { ...held, target: before.map((c, k) => c + push[k] * hands.size) };
+run(steps);
+const moved = Math.hypot(...held.grip.position(numbers()).map((c, k) => c - before[k])) / hands.size;
+values.push([...read()]);
+hands.release();
+run(free);
+return [moved, ...values, [...read()]];
+"""
+
+RUN_ON = """
+livePage.play(false);
+for (let i = 0; i < arguments[0]; i++) livePage.step();
+"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     browser = Browser()
@@ -180,8 +208,7 @@ def test_a_body_follows_the_pointer(live: Callable[..., Live], key: str) -> None
     apart = "const h = livePage.hands, { grip, part, target } = h.held; const p = grip.position("
     apart += "livePage.simulation.frame.subarray(part.offset)); return Math.hypot(...p.map((c, k) => c - target[k]))"
     before = page.js(apart)
-    page.js("for (let i = 0; i < 120; i++) { livePage.hands.beforeStep(); livePage.simulation.step(livePage.data.step);"
-            "livePage.simulation.draw(); }")  # fmt: skip
+    page.js(RUN_ON, 120)
     assert page.js("return livePage.simulation.extra.size") > 0
     assert page.js(apart) < 0.6 * before
     chain = actions.ActionChains(page.browser.driver)
@@ -220,9 +247,7 @@ def test_a_push_moves_the_tip(live: Callable[..., Live]) -> None:
       document.querySelector(".pushes button:nth-of-type(2)").click();
       const seen = [];
       for (let i = 0; i < 12; i++) {
-        hands.beforeStep();
-        simulation.step(data.step);
-        simulation.draw();
+        livePage.step();
         seen.push(read()[0]);
       }
       hands.beforeStep();
@@ -263,18 +288,178 @@ def test_a_system_with_its_controller(live: Callable[..., Live], ready: Callable
     known = [k for k, name in enumerate(names) if name in native.names]
     assert len(known) > 20
     assert np.max((np.abs(rows - expected) / (1 + np.abs(expected)))[:, known]) < SAME
-    moved = page.js("""
-      const member = livePage.simulation.byName.get("world"), { movable } = member.data;
-      const before = member.instance.get([movable[0].x, movable[0].y]).slice();
-      const held = { member, movable: movable[0], target: [0, 0] };
-      const change = (name, value) => livePage.simulation.change(member, member.variables.get(name), value);
-      change(movable[0].set_x, before[0] + 0.5);
-      return member.instance.get([movable[0].x])[0] - before[0];""")
-    assert moved == pytest.approx(0.5)
     box = page.browser.find("input.connected")
     box.click()
     assert page.js("return livePage.simulation.connected") is False
     assert page.browser.errors() == []
+
+
+def test_the_cart_follows_a_target_that_is_moved(live: Callable[..., Live], ready: Callable[[str], System]) -> None:
+    page = live("figure2", lambda: live_system(ready("figure2")))
+    page.open()
+    page.js(RUN_ON, 1200)
+    pose = "return [...livePage.simulation.reader([['cart', 'pose.x'], ['cart', 'pose.y'], ['world', 'target.x'], "
+    pose += "['world', 'target.y']])()]"
+    page.js("livePage.view.show(livePage.simulation.frame); livePage.view.render()")
+    x, y, target_x, target_y = page.js(pose)
+    assert np.hypot(x - target_x, y - target_y) < 0.1, "the cart has not reached the target"
+    at = page.js(
+        """const { view } = livePage, box = view.canvas.getBoundingClientRect(), [x, y] = arguments;
+      const v = view.orbit.target.clone().set(x, y, 0).project(view.orbit.camera);
+      return [box.left + (v.x + 1) / 2 * box.width, box.top + (1 - v.y) / 2 * box.height];""",
+        target_x,
+        target_y,
+    )
+    mouse = builder.ActionBuilder(page.browser.driver, duration=20)
+    mouse.pointer_action.move_to_location(*map(round, at)).pointer_down().move_to_location(
+        round(at[0]) + 60, round(at[1]) + 40
+    ).pointer_up()
+    mouse.perform()
+    _, _, moved_x, moved_y = page.js(pose)
+    assert moved_x > target_x + 0.2 and moved_y < target_y - 0.2
+    page.js(RUN_ON, 800)
+    x, y, target_x, target_y = page.js(pose)
+    assert np.hypot(x - target_x, y - target_y) < 0.1, "the cart has not followed"
+    assert page.browser.errors() == []
+
+
+def test_the_arm_holds_its_posture_while_it_is_pulled(
+    live: Callable[..., Live], ready: Callable[[str], System]
+) -> None:
+    page = live("arm", lambda: live_system(ready("arm_computed_torque")))
+    page.open()
+    page.js(RUN_ON, 300)  # it moves to its posture first
+    tip = [["arm", f"tip.{axis}"] for axis in "xyz"]
+    moved, before, _, after = page.js(HOLD, [0.2, 0.2, 0.1], 150, 300, tip)
+    assert moved > 0.05
+    assert np.max(np.abs(np.array(after) - before)) < 1e-3
+
+
+def test_the_exoskeleton_stands_until_it_is_pushed(live: Callable[..., Live], ready: Callable[[str], System]) -> None:
+    page = live("exoskeleton_pd", lambda: live_system(ready("exoskeleton_pd")))
+    page.open()
+    page.js(RUN_ON, 2500)
+    height = "return livePage.simulation.reader([['exo', 'hip.y']])()[0]"
+    assert page.js(height) > 0.8
+    for _ in range(4):
+        page.browser.find(".pushes button:nth-of-type(2)").click()
+        page.js(f"try {{ {RUN_ON} }} catch {{}}", 250)
+    page.js(f"try {{ {RUN_ON} }} catch {{}}", 2000)
+    page.js("livePage.play(true)")
+    page.browser.wait(lambda: "fallen" in page.browser.find(".problem-box").text, "it has not fallen")
+
+
+def test_a_robot_with_its_controller_from_the_command_line(live: Callable[..., Live], tmp_path: Path) -> None:
+    file = tmp_path / "a robot that is held, größer.html"
+    main(["live", str(ROOT / "examples" / "three_link_robot.urdf"), "--controller", "-o", str(file)])
+    page = live("held", lambda: file.read_text(encoding="utf-8"))
+    page.open()
+    page.js(RUN_ON, 100)
+    angles = [["robot", f"{joint}.angle"] for joint in ("shoulder", "elbow")]
+    moved, before, pulled, after = page.js(HOLD, [-0.1, 0, 0.3], 200, 1000, angles)
+    assert moved > 0.02
+    assert np.max(np.abs(np.array(pulled) - before)) > 0.02
+    assert np.max(np.abs(np.array(after) - before)) < 1e-3
+
+
+def test_keys_plots_and_the_menu(live: Callable[..., Live]) -> None:
+    page = live("link_chain")
+    page.open()
+    body = page.browser.find("body")
+    playing = "return livePage.clock.playing"
+    body.send_keys(" ")
+    assert page.js(playing) is False
+    t = page.js("return livePage.simulation.t")
+    body.send_keys(keys.ARROW_RIGHT)
+    assert page.js("return livePage.simulation.t") == pytest.approx(t + page.js("return livePage.data.step"))
+    body.send_keys(keys.ARROW_UP)
+    assert page.js("return livePage.clock.speed") == 2
+    body.send_keys(keys.ARROW_DOWN, keys.ARROW_DOWN)
+    assert page.js("return livePage.clock.speed") == 0.5
+    body.send_keys(keys.HOME)
+    assert page.js("return livePage.simulation.t") == 0
+
+    slider = page.browser.find("input[type=range][aria-label=gravity]")
+    page.js("arguments[0].value = 900; arguments[0].dispatchEvent(new Event('input'))", slider)
+    gravity = "return livePage.simulation.members[0].settings.get('gravity')"
+    assert page.js(gravity) > 20
+    actions.ActionChains(page.browser.driver).double_click(page.browser.find(".row .name")).perform()
+    assert page.js(gravity) == pytest.approx(9.81)
+
+    page.js("for (let i = 0; i < 240; i++) document.querySelectorAll('footer button')[1].click()")
+    table = page.js("return livePage.signals.csv()").splitlines()
+    assert table[0].startswith("time [s],joint[1].angle [deg]") and len(table) == 242
+    page.js("livePage.signals.draw()")
+    plot = page.browser.find(".signals-plot")
+    drag = actions.ActionChains(page.browser.driver, duration=20)
+    drag.move_to_element_with_offset(plot, -100, 0).click_and_hold().move_by_offset(40, 0).release().perform()
+    shown = page.js("return livePage.signals.window()")
+    assert 0.1 < shown["to"] - shown["from"] < 5
+    assert len(page.js("return livePage.signals.csv()").splitlines()) < 242
+
+    page.browser.find(".options summary").click()
+    assert page.js("return livePage.view.arrowScale()") == ""
+    for box in page.browser.all(".options input:not(:checked)"):
+        box.click()
+    assert "arrow" in page.js("return livePage.view.arrowScale()"), "the reactions of the joints are not shown"
+    before = page.js("return document.documentElement.dataset.theme")
+    page.browser.find("header button[aria-label='dark or light']").click()
+    assert page.js("return document.documentElement.dataset.theme") != before
+    assert page.browser.errors() == []
+
+
+def test_fingers_pull_a_body_and_zoom(live: Callable[..., Live]) -> None:
+    page = live("link_chain")
+    page.open(size=PHONE)
+    page.pause()
+    page.js("livePage.reset(); livePage.view.show(livePage.simulation.frame); livePage.view.render()")
+    x, y, _ = page.place()
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        fingers = [{"x": px, "y": py, "id": k} for k, (px, py) in enumerate(points)]
+        page.browser.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+
+    touch("touchStart", (x, y))
+    touch("touchMove", (x + 40, y - 30))
+    held = page.js("return livePage.hands.held?.target")
+    assert held is not None, "one finger does not pull"
+    touch("touchEnd")
+    assert page.js("return livePage.hands.held") is None
+    box = page.js("return livePage.view.canvas.getBoundingClientRect().toJSON()")
+    left, low = box["left"] + 30, box["bottom"] - 30
+    far = page.js("return livePage.view.orbit.distance")
+    touch("touchStart", (left, low), (left + 60, low))
+    touch("touchMove", (left - 10, low), (left + 120, low))
+    assert page.js("return livePage.view.orbit.distance") < 0.7 * far
+    touch("touchEnd")
+
+
+@pytest.mark.parametrize("key", ["link_chain", "standing", "spherical_arm", "panda", "walk"])
+def test_a_page_runs_in_real_time(live: Callable[..., Live], ready: Callable[[str], System], key: str) -> None:
+    make_page = {
+        "standing": lambda: Exoskeleton().live().html,
+        "panda": lambda: live_mechanism(Tree.from_file(robot_file("panda.urdf"))),
+        "walk": lambda: live_system(ready("walk")),
+    }
+    page = live(key, make_page.get(key))
+    page.open(size=PHONE)
+    start = page.js("livePage.reset(); livePage.play(true); return [livePage.simulation.t, performance.now() / 1000]")
+    time.sleep(REAL_TIME)
+    t, now = page.js("return [livePage.simulation.t, performance.now() / 1000]")
+    says_so = page.browser.find(".notes .warning").is_displayed()
+    assert says_so or t - start[0] >= 0.95 * (now - start[1])
+    cost = page.js("""const { simulation, data } = livePage, n = 240;
+      livePage.play(false); livePage.reset();
+      const begin = performance.now();
+      for (let i = 0; i < n; i++) simulation.step(data.step);
+      return (performance.now() - begin) / n / 1000 / data.step;""")
+    assert cost < 0.8, "a step takes longer than it lasts"
+
+
+@pytest.mark.parametrize("key", [*MEMBERS, *BUILTIN])
+def test_pages_are_small(live: Callable[..., Live], ready: Callable[[str], System], key: str) -> None:
+    page = live(key, (lambda: live_system(ready(key))) if key in BUILTIN else None)
+    assert page.file.stat().st_size <= MAX_BYTES
 
 
 def test_a_robot_with_meshes_and_hostile_names(live: Callable[..., Live], tmp_path: Path) -> None:
@@ -291,6 +476,37 @@ def test_a_robot_with_meshes_and_hostile_names(live: Callable[..., Live], tmp_pa
     panda.pause()
     assert panda.place("solid")
     assert panda.browser.errors() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["pid_controller"], "no drawing"),
+        (["missing.fmu"], "there is no file"),
+        (["bad.fmu"], "not a zip file"),
+        (["missing.ssp"], "there is no file"),
+        (["walk", "--controller"], "system of several"),
+        (["link_chain", "--controller"], "robot files"),
+        (["link_chain", "--start", "gravty=1"], "gravity"),
+    ],
+)
+def test_a_mistake_gets_one_line(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.fmu").write_text("PK")
+    assert main(["live", *words]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and told in lines[0]
+    assert list(tmp_path.iterdir()) == [tmp_path / "bad.fmu"]
+
+
+def test_live_start_values_stand_and_drive() -> None:
+    walker, cart = Exoskeleton(), WheeledCart()
+    stood = walker.simulate(stop=6, step=0.1, start=walker.live_start)
+    assert stood["hip.y"][-1] > 0.8 and np.ptp(stood["hip.x"]) > 0.1, "it staggers and stands"
+    assert np.ptp(cart.simulate(stop=5, step=0.1, start=cart.live_start)["pose.x"]) > 1
+    assert Exoskeleton(contact="flight").live_start == {}
 
 
 def test_a_page_in_a_notebook(browser: Browser, tmp_path: Path) -> None:

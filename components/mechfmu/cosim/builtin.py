@@ -16,6 +16,7 @@ from ..multibody.tree import Body, BodyTree, Joint
 from .system import System, joined
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0)  # the plane x, y of a planar mechanism becomes x, z of a tree
+CONTROLLER_STEP = 0.005  # s, of a controller made for a robot
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ EXOSKELETON_JOINTS = (
 
 def exoskeleton_parts() -> dict[str, Mechanism]:
     return {
-        "exo": make("exoskeleton", leg1=2, leg2=2, body=2),
+        "exo": make("exoskeleton", leg1=2, leg2=2, body=2, push="hip"),
         "control": make("pid_controller", channels=len(EXOSKELETON_JOINTS)),
     }
 
@@ -138,7 +139,7 @@ BUILTIN = {
         stop=5.0,
     ),
     "exoskeleton_pd": BuiltinSystem(
-        "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers",
+        "the 6-link exoskeleton lands on both feet and stands, its joints held by PD controllers, until it is pushed",
         exoskeleton_parts,
         connect=exoskeleton_connections,
         set=exoskeleton_values,
@@ -173,7 +174,33 @@ def build_builtin(
     if name not in BUILTIN:
         proposal = did_you_mean(name, BUILTIN)
         raise UserError(f"there is no built-in system {name}{proposal}; there are: {', '.join(BUILTIN)}")
-    chosen = BUILTIN[name]
+    return _built(name, BUILTIN[name], folder, progress, platforms, kind)
+
+
+def with_controller(
+    plant: Mechanism, controller: Mechanism, folder: Path, progress: Callable[[str], None] = lambda text: None
+) -> System:
+    """Build a tree and its computed-torque controller, which holds the posture of the start, as a system."""
+    start, inputs = plant.start_values(), {s.name for s in controller.table.of("input")}
+    held = {f"{name.removesuffix('_start')}_reference": start[name] for name in start if name.endswith("_start")}
+    system = BuiltinSystem(
+        f"{plant.name} held by its computed-torque controller",
+        lambda: {"robot": plant, "control": controller},
+        (("robot", "control"),),
+        set=lambda: {f"control.{name}": value for name, value in held.items() if name in inputs},
+        step=CONTROLLER_STEP,
+    )
+    return _built(plant.name, system, folder, progress, kind="python")
+
+
+def _built(
+    name: str,
+    chosen: BuiltinSystem,
+    folder: Path,
+    progress: Callable[[str], None],
+    platforms: Sequence[str] | None = None,
+    kind: str = "native",
+) -> System:
     make_folder(folder)
     files = {}
     for part, mechanism in chosen.parts().items():

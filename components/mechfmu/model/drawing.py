@@ -45,6 +45,7 @@ class Arrow:
     kind: Literal["force", "reaction"]
     at: Array
     force: Array
+    inner: bool = False  # within the mechanism: the reaction of a joint, the thrust of a link
 
 
 @dataclass(frozen=True)

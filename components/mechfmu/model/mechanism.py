@@ -209,6 +209,11 @@ class Mechanism(ABC):
                 raise Mistake(f"stroke {k}: must be a pair x, y of arrays of the same length", self.strokes)
         return from_strokes(strokes)
 
+    @property
+    def live_start(self) -> Mapping[str, float]:
+        """Values of parameters and inputs with which a live page begins, where the defaults show little."""
+        return {}
+
     # --- numbers ------------------------------------------------------------------------------------------------------
 
     def start(

@@ -10,11 +10,13 @@ from typing import Any
 from ..mechanisms import add_folder, make
 from ..mechanisms import names as mechanism_names
 from ..model import Mechanism, UserError
+from .description import read_description
 from .scene import MissingMechanism
 
 
 def built_mechanism(fmu: str | Path) -> tuple[Mechanism, dict[str, float]]:
     """Return the mechanism that an FMU was built from, and the start values changed then; UserError: there is none."""
+    read_description(fmu)  # says what is wrong with the file
     mechanism = mechanism_of(fmu)
     if mechanism is None:
         raise UserError(f"{Path(fmu).name} was not built by mechfmu: its equations are not known")

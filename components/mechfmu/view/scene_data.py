@@ -65,7 +65,7 @@ def _parts(drawing: Drawing) -> dict[str, Any]:
         "ground": [len(line) for line in drawing.ground],
         "floors": len(drawing.floors),
         "solids": [_solid(solid) for solid in drawing.solids],
-        "arrows": [{"name": a.name, "kind": a.kind} for a in drawing.arrows],
+        "arrows": [{"name": a.name, "kind": a.kind, "inner": a.inner} for a in drawing.arrows],
         "moments": [{"name": m.name} for m in drawing.moments],
         "traced": len(drawing.trail_points),
     }

@@ -42,7 +42,9 @@ def add_parser(commands: Commands) -> None:
     c.add_argument("-o", "--output", metavar="FILE", help="the page (default: NAME.html in this folder)")
     add_file_options(c)
     add_mechanism_options(c)
-    add_repeatable(c, "--start", "NAME=VALUE", "start value of a parameter or input")
+    help = "for a robot file: with its computed-torque controller, which holds the posture of the start"
+    c.add_argument("--controller", action="store_true", help=help)
+    add_repeatable(c, "--start", "NAME=VALUE", "start value of a parameter or input; in a system: FMU.NAME=VALUE")
     c.set_defaults(run=run)
 
 
@@ -58,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _page(options: argparse.Namespace, update: Any) -> str:
-    from ...cosim.builtin import BUILTIN, build_builtin
+    from ...cosim.builtin import BUILTIN, build_builtin, with_controller
     from ...cosim.system import System
     from ...live.page import live_mechanism, live_system
     from ...mechanisms import names
@@ -67,7 +69,7 @@ def _page(options: argparse.Namespace, update: Any) -> str:
     name, starts = options.name, read_pairs(options.start, "--start")
     given, file = read_pairs(options.option, "--option"), FileOptions.of(options)
     ready = name in BUILTIN and name not in names()
-    if flag := "--option" if given else file.given:
+    if flag := "--option" if given else file.given or ("--controller" if options.controller else ""):
         if ready or name.endswith(".ssp"):
             raise UserError(f"{flag} is for a mechanism, and {name} is a system of several")
         if name.endswith(".fmu"):
@@ -81,7 +83,16 @@ def _page(options: argparse.Namespace, update: Any) -> str:
     if name.endswith(".fmu"):
         mechanism, built = built_mechanism(name)
         return live_mechanism(mechanism, {**built, **starts}, update)
-    return live_mechanism(load_mechanism(name, given, file), starts, update)
+    mechanism = load_mechanism(name, given, file)
+    if options.controller:
+        packages = file.package_paths if name.lower().endswith(".xacro") else ()
+        seen = replace(file, frames=(), contacts=(), package_paths=packages)
+        controller = load_mechanism(name, {}, seen, controller=True)
+        with TemporaryDirectory(prefix="mechfmu-") as folder:
+            system = with_controller(mechanism, controller, Path(folder), update)
+            title = f"{mechanism.name} held by its computed-torque controller"
+            return live_system(_with(system, starts), title, update)
+    return live_mechanism(mechanism, {**mechanism.live_start, **starts}, update)
 
 
 def _with(system: System, values: Mapping[str, Any]) -> System:

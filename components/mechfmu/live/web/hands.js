@@ -4,7 +4,8 @@
  */
 import { Grip, gripTerms, layoutOf } from "./pull.js";
 
-const NEAR = 0.15; // of the scene's size: a movable point that is so near to the pointer is taken
+const NEAR = { part: 0.15, point: 0.04 }; // of the scene's size: a movable point so near to its part, or alone, is taken
+const FINEST = 0.0021; // s: how long the force of a hand acts at most before it is computed anew
 const PUSH_TIME = 0.1; // s
 const PUSH_SPEED = 0.6; // sizes of the mechanism per second
 
@@ -14,11 +15,11 @@ export class Hands {
     const { scene } = simulation.data;
     this.dimension = scene.dimension;
     this.size = scene.size;
-    this.strength = 1;
     this.parts = scene.members.map((parts) => {
       const member = simulation.byName.get(parts.name);
       return { member, layout: layoutOf(parts, scene.dimension), offset: simulation.offsetOf(member) };
     });
+    this.movers = simulation.members.filter((member) => member.data.movable.length);
     this.held = null; // {grip, part, target}
     this.pushing = null; // {inputs, until}
     this.lastGrip = null;
@@ -60,6 +61,11 @@ export class Hands {
     if (inputs) this.pushing = { member: found.part.member, inputs, until: this.simulation.t + PUSH_TIME };
   }
 
+  /** Into how many steps a communication step is divided, so that the force of a hand follows the motion. */
+  get substeps() {
+    return this.held?.grip || this.pushing ? Math.ceil(this.simulation.data.step / FINEST) : 1;
+  }
+
   /** Sets the inputs of pulls and pushes for the next step. */
   beforeStep() {
     const { simulation } = this;
@@ -67,7 +73,7 @@ export class Hands {
     const inputs = [];
     if (this.held?.grip) {
       const { grip, part, target } = this.held;
-      const spring = grip.spring(target, this.#numbers(part), simulation.t, this.size, this.strength);
+      const spring = grip.spring(target, this.#numbers(part), simulation.t, simulation.data.step / this.substeps);
       if (spring) inputs.push(...spring.inputs.map(([name, value]) => [part.member.name, name, value]));
     }
     if (this.pushing && simulation.t < this.pushing.until - 1e-9) {
@@ -102,14 +108,12 @@ export class Hands {
   #take(event) {
     if (event.button !== 0 || !event.isPrimary) return;
     const pick = this.view.pick(event.clientX, event.clientY);
-    if (!pick) return;
-    const point = this.#movablePoint(pick);
-    const found = point ?? this.gripAt(pick);
+    const found = this.#under(pick, event);
     if (!found) return;
     this.view.controlsEnabled = false;
     event.target.setPointerCapture(event.pointerId);
     event.preventDefault();
-    this.held = { ...found, target: pick.point };
+    this.held = { target: pick?.point, ...found };
     if (found.grip) this.lastGrip = found;
   }
 
@@ -127,18 +131,27 @@ export class Hands {
   #hover(event) {
     const pick = this.view.pick(event.clientX, event.clientY);
     this.view.highlight(pick);
-    const known = pick && (this.#movablePoint(pick) || this.gripAt(pick));
-    this.view.canvas.style.cursor = known ? "grab" : "";
+    this.view.canvas.style.cursor = this.#under(pick, event) ? "grab" : "";
   }
 
-  /** The movable point of a picked member that is nearest to the pointer. */
-  #movablePoint(pick) {
-    const { member } = this.parts[pick.member];
+  /** What is taken under the pointer: a movable point, which may be behind a body, or a body; or null. */
+  #under(pick, event) {
+    const own = pick && this.#movablePoint([this.parts[pick.member].member], pick.point, NEAR.part);
+    if (own) return own;
+    const point = this.movers.length ? this.view.dragPoint(event.clientX, event.clientY, [0, 0, 0]) : null;
+    const behind = point && this.#movablePoint(this.movers, point, NEAR.point);
+    return behind ? { ...behind, target: point } : pick && this.gripAt(pick);
+  }
+
+  /** The movable point of some members that is nearest to a point. */
+  #movablePoint(members, point, near) {
     let best = null;
-    for (const movable of member.data.movable) {
-      const [x, y] = member.instance.get([movable.x, movable.y]);
-      const distance = Math.hypot(pick.point[0] - x, pick.point[1] - y);
-      if (distance < NEAR * this.size && (!best || distance < best.distance)) best = { member, movable, distance };
+    for (const member of members) {
+      for (const movable of member.data.movable) {
+        const [x, y] = member.instance.get([movable.x, movable.y]);
+        const distance = Math.hypot(point[0] - x, point[1] - y);
+        if (distance < near * this.size && (!best || distance < best.distance)) best = { member, movable, distance };
+      }
     }
     return best;
   }
@@ -159,12 +172,13 @@ export class Hands {
 function ends(member, layout, numbers, dimension) {
   const at = (start) => Array.from(numbers.subarray(start, start + dimension));
   const solids = layout.solids.map((start, index) => ({ member, part: "solid", index, point: at(start) }));
-  const lines = layout.lines.flatMap((start, index) => {
-    const count = layout.linePoints[index];
-    const segment = count - 2;
-    return count > 1 ? [{ member, part: "line", index, segment, along: 1, point: at(start + dimension * (count - 1)) }] : [];
+  const lines = (along) => layout.lines.flatMap((start, index) => {
+    const [count, part] = [layout.linePoints[index], "line"];
+    const [segment, last] = along ? [count - 2, count - 1] : [0, 0];
+    return count > 1 ? [{ member, part, index, segment, along, point: at(start + dimension * last) }] : [];
   });
-  return [...solids.reverse(), ...lines];
+  const plates = layout.outlines.map((start, index) => ({ member, part: "outline", index, point: at(start) }));
+  return [...solids.reverse(), ...lines(1), ...lines(0), ...plates];
 }
 
 /** [[member, name, value], ...] with the values of equal names added. */

@@ -1,7 +1,7 @@
 /** The elements of a live page. */
 import { element } from "../../view/web/element.js";
 
-export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
 
 /** Makes the page and returns its elements by name. */
 export function layout({ title, subtitle }) {

@@ -11,11 +11,14 @@ import { Panel } from "./panel.js";
 import { Simulation } from "./simulation.js";
 
 const ENERGIES = ["energy.kinetic", "energy.potential", "energy.total"];
-const FIRST_SIGNALS = 3; // besides the energies
+const FIRST_SIGNALS = 3; // of one unit, besides the energies
 const SHOWN_EVERY = 6; // frames: texts change at a rate that can be read
 const NEGLIGIBLE = 1e-4; // error of the energy balance, relative to the energy: below it is shown as balanced
+const AHEAD = 3; // s of the motion for which the first view has room
+const LOOKING = 150; // ms that the page takes at most to find them
 const OPTIONS = [
-  ["forces", "forces", true],
+  ["forces", "forces, moments", true],
+  ["reactions", "joint reactions", false],
   ["trails", "trails", true],
   ["ghost", "start pose", false],
   ["follow", "camera follows", false],
@@ -44,9 +47,11 @@ class LivePage {
     for (const { member, variable, value } of settings) {
       if (Number.isFinite(value)) member.settings.set(variable.name, value);
     }
-    this.#begin();
-    this.view = new View(parts.scene, data.scene);
-    this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#change(...change) });
+    const refused = this.#begin();
+    const ahead = this.#lookAhead();
+    this.view = new View(parts.scene, data.scene, { widens: true, reactions: false });
+    for (const frame of ahead) this.view.preview(frame);
+    this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#warn(this.#change(...change)) });
     this.balance = new EnergyBalance(simulation);
     this.signals = new Signals(parts.signals, signalChoices(simulation));
     this.signals.onChoice = () => this.#chooseSignals();
@@ -54,8 +59,9 @@ class LivePage {
     this.#chooseSignals();
     this.#fillPanel();
     this.#restart();
+    if (refused) complain(parts, "The settings of this link are not possible, so the page begins without them.", refused);
     this.clock = new Clock(data.step, {
-      step: () => this.#step(),
+      step: () => this.step(),
       shown: () => this.#show(),
       failed: (error) => this.#fail(error),
     });
@@ -63,15 +69,34 @@ class LivePage {
     this.play(others.get("play") !== "0");
   }
 
-  /** Begins with the settings of the address, or without them if the mechanism refuses them. */
+  /** Begins with the settings of the address, or without them; returns why the mechanism refuses them, or null. */
   #begin() {
     try {
       this.simulation.reset();
+      return null;
     } catch (error) {
       for (const member of this.simulation.members) member.settings.clear();
       this.simulation.reset();
-      complain(this.parts, "The settings of this link are not possible, so the page begins without them.", error);
+      return error;
     }
+  }
+
+  /** The first seconds of the motion, as many as are found quickly: frames for the first view. */
+  #lookAhead() {
+    const { simulation } = this;
+    const until = performance.now() + LOOKING;
+    const frames = [];
+    try {
+      while (simulation.t < AHEAD && performance.now() < until) {
+        simulation.step(this.data.step);
+        if (simulation.t > frames.length * 0.05) frames.push(simulation.draw().slice());
+      }
+    } catch {
+      // it fails later, before the user's eyes
+    }
+    simulation.reset();
+    simulation.messages();
+    return frames;
   }
 
   /** From the start again, with the present settings; returns why they are not possible, or "". */
@@ -91,7 +116,7 @@ class LivePage {
     const frame = this.simulation.draw();
     this.parts.problem.hidden = true;
     this.parts.warning.hidden = true;
-    this.view.clearTrails();
+    this.view.begin();
     this.view.keepGhost(frame);
     this.view.show(frame);
     this.signals.clear();
@@ -107,10 +132,15 @@ class LivePage {
     this.parts.play.textContent = playing ? "Pause" : "Play";
   }
 
-  #step() {
-    this.hands.beforeStep();
-    this.simulation.step(this.data.step);
-    this.simulation.draw();
+  /** One communication step. */
+  step() {
+    const parts = this.hands.substeps;
+    for (let k = 0; k < parts; k++) {
+      this.hands.beforeStep();
+      this.simulation.step(this.data.step / parts);
+      this.simulation.draw();
+    }
+    this.view.trace(this.simulation.frame);
     this.#sample();
   }
 
@@ -147,9 +177,12 @@ class LivePage {
 
   #showMessages() {
     const texts = this.simulation.messages().map(({ member, text }) => (member ? `${member}: ${text}` : text));
-    if (!texts.length) return;
-    this.parts.warning.textContent = texts.at(-1);
-    this.parts.warning.hidden = false;
+    if (texts.length) this.#warn(texts.at(-1));
+  }
+
+  #warn(text) {
+    this.parts.warning.textContent = text;
+    this.parts.warning.hidden = !text;
   }
 
   /** A step was refused. */
@@ -203,9 +236,8 @@ class LivePage {
         }),
       );
       panel.append(element("div", { className: "pushes" }, element("span", { textContent: "Push the point pulled last" }), ...buttons));
-    } else if (this.simulation.members.some((member) => member.data.movable.length)) {
-      this.parts.hint.textContent = "Drag the target or an obstacle to move it.";
     }
+    if (this.hands.movers.length) this.parts.hint.textContent += " Drag the target or an obstacle to move it.";
     if (this.data.exchange.connections.length) {
       const box = element("input", { type: "checkbox", checked: true, className: "connected" });
       box.addEventListener("change", () => (this.simulation.connected = box.checked));
@@ -261,7 +293,7 @@ class LivePage {
     this.play(false);
     if (this.failed) return;
     try {
-      this.#step();
+      this.step();
     } catch (error) {
       this.#fail(error);
     }
@@ -321,7 +353,8 @@ function signalChoices(simulation) {
 function firstSignals(simulation) {
   const [member] = [...simulation.members].sort((a, b) => !a.drawing - !b.drawing);
   const names = [...member.variables.values()].filter(({ role }) => role === "state" || role === "output");
-  const moving = names.filter(({ name, unit }) => !name.startsWith("energy.") && unit).slice(0, FIRST_SIGNALS);
+  const others = names.filter(({ name, unit }) => !name.startsWith("energy.") && unit);
+  const moving = others.filter(({ unit }) => unit === others[0].unit).slice(0, FIRST_SIGNALS);
   const energies = ENERGIES.filter((name) => member.variables.has(name));
   return [...moving.map(({ name }) => name), ...energies].map((name) => `${member.name}\0${name}`);
 }

@@ -6,9 +6,11 @@ import { dot, leastNorm } from "./linear.js";
 
 const VELOCITIES = "mechfmu_velocities";
 const NO_INPUT = 1e-4; // relative error of (3) from which on the inputs are not the force
-const FREQUENCY = 1.5; // Hz: how fast the spring pulls the point to the pointer
+const FREQUENCY = 1.5; // Hz: how fast the spring pulls the mechanism to the pointer
 const DAMPING = 0.8; // of the spring, relative to the critical one
-const LONGEST = 0.6; // of the mechanism's size: the spring pulls no harder when it is longer
+const STABLE = { stiffness: 0.2, damping: 0.8 }; // what both may change in a step, relative to distance and speed
+const STRONGEST = 15; // m/s2: the largest force of the spring for each kg of the mechanism
+const MOMENT = 0.01; // how little moments are used beside forces, for the same work: forces keep their direction
 
 /** A point of a member: each coordinate is a sum of weights times numbers of the member's drawing. */
 export class Grip {
@@ -18,6 +20,8 @@ export class Grip {
     this.terms = terms;
     const { velocities } = member.data;
     this.states = member.instance.reader(velocities.reads);
+    this.shares = velocities.inputs.map((name) => (member.variables.get(name).unit === "N" ? 1 : MOMENT));
+    this.masses = [...member.variables.values()].filter(({ role, unit }) => role === "parameter" && unit === "kg");
     this.values = new Float64Array(1 + velocities.reads.length);
     this.bare = new Float64Array(this.values.length);
   }
@@ -55,8 +59,8 @@ export class Grip {
     const b = Array.from({ length: rows }, (_, w) => J_r.reduce((s, row, axis) => s + row[w] * force[axis], 0));
     if (Math.sqrt(dot(b, b)) < 1e-9 * Math.sqrt(dot(force, force))) return null; // a point that does not move
     const A = Array.from({ length: rows }, (_, w) => J_u.map((row) => row[w]));
-    const { u, error } = leastNorm(A, b);
-    return error < NO_INPUT ? inputs.map((name, k) => [name, u[k]]) : null;
+    const { u, error } = leastNorm(A.map((row) => row.map((x, k) => this.shares[k] * x)), b);
+    return error < NO_INPUT ? inputs.map((name, k) => [name, this.shares[k] * u[k]]) : null;
   }
 
   /** Whether forces at this point have inputs, along every axis in which it can move. */
@@ -73,29 +77,47 @@ export class Grip {
   }
 
   /**
-   * Inputs for a damped spring from the point to a target. Its stiffness follows from the mass that the point seems
-   * to have, so that light and heavy mechanisms feel alike. strength: a factor, 1 by default.
+   * Inputs for a damped spring from the point to a target. Its stiffness follows from the mass of the mechanism, so
+   * that it lifts light and heavy ones alike; its damping also from the mass that the point seems to have, which may
+   * be much smaller in some direction. step: how long the force acts [s]
    */
-  spring(target, numbers, t, size, strength) {
+  spring(target, numbers, t, step) {
     const jacobians = this.#jacobians(t);
     const position = this.position(numbers);
     const apart = target.slice(0, position.length).map((c, axis) => c - position[axis]);
     const distance = Math.sqrt(dot(apart, apart));
-    const mass = this.#mass(apart.map((c) => (distance ? c / distance : 1)), t, jacobians);
-    if (mass === null) return null;
-    const omega = 2 * Math.PI * FREQUENCY * Math.sqrt(strength);
-    const shorter = Math.min(1, (LONGEST * size) / Math.max(distance, 1e-12));
+    const own = this.#least(t, jacobians);
+    if (own === null) return null;
+    const omega = 2 * Math.PI * FREQUENCY;
+    const whole = Math.max(own, this.#whole());
+    const stiffness = Math.min(whole * omega ** 2, (STABLE.stiffness * own) / step ** 2);
+    const damping = Math.min(2 * DAMPING * omega * whole ** 0.75 * own ** 0.25, (STABLE.damping * own) / step);
+    const shorter = Math.min(1, (STRONGEST * whole) / Math.max(stiffness * distance, 1e-12));
     const force = apart.map(
-      (c, axis) => mass * (omega ** 2 * shorter * c - 2 * DAMPING * omega * jacobians.velocity[axis]),
+      (c, axis) => stiffness * shorter * c - damping * jacobians.velocity[axis],
     );
     return { inputs: this.inputsOf(force, t, jacobians), force, position };
   }
 
-  /** Inputs for a push that would give the point a speed [m/s] along a direction in `duration` seconds. */
+  /** Inputs for a push of `duration` seconds that gives the point about a speed [m/s] along a direction. */
   push(direction, speed, duration, t) {
     const jacobians = this.#jacobians(t);
-    const mass = this.#mass(direction, t, jacobians);
-    return mass === null ? null : this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians);
+    const own = this.#mass(direction, t, jacobians);
+    if (own === null) return null;
+    const mass = own ** 0.25 * Math.max(own, this.#whole()) ** 0.75;
+    return this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians);
+  }
+
+  /** A lower bound of the mass that a force accelerates, whatever its direction. */
+  #least(t, jacobians) {
+    const masses = this.terms.map((_, axis) => this.#mass(this.terms.map((__, k) => Number(k === axis)), t, jacobians));
+    const light = masses.reduce((sum, mass) => sum + (mass === null ? 0 : 1 / mass), 0);
+    return light > 0 ? 1 / light : null;
+  }
+
+  /** The mass of the mechanism: the sum of its parameters that are masses. */
+  #whole() {
+    return this.masses.reduce((sum, { name, start }) => sum + Math.max(0, this.member.settings.get(name) ?? start), 0);
   }
 
   /** The mass that a force along a unit vector accelerates, from the derivatives of the accelerations. */

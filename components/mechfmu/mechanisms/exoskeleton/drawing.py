@@ -47,7 +47,7 @@ def _arrows(limbs: Limbs, hip: Array, ends: list[Array], value: Any) -> list[Arr
         for i, start in zip(branch, [hip, *(ends[i] for i in branch)], strict=False):
             outwards = (ends[i] - start) / value(f"link[{i + 1}].length")
             thrust = value(f"link[{i + 1}].thrust") * outwards
-            arrows.append(Arrow(f"link[{i + 1}].thrust", "reaction", start, thrust))
+            arrows.append(Arrow(f"link[{i + 1}].thrust", "reaction", start, thrust, inner=True))
     return arrows
 
 

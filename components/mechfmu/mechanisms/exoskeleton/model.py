@@ -19,7 +19,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -190,6 +190,20 @@ class Exoskeleton(Mechanism):
         return self.table.x.pack(**vars(X)), self.table.d.pack(**vars(D))
 
     # --- the drawing --------------------------------------------------------------------------------------------------
+
+    @property
+    def live_start(self) -> Mapping[str, float]:
+        """Springs in the joints, and a turn of the body: it lands on its feet, staggers and stands."""
+        if self.options["contact"] != "automatic":
+            return {}
+        legs, hinges = range(1, len(self.limbs.legs) + 1), [i + 1 for i in self.limbs.inner_hinges]
+        springs = {f"hip.stiffness[{b}]": 300.0 for b in legs} | {f"hip.damping[{b}]": 20.0 for b in legs}
+        springs |= {f"hip.rest_angle[{b}]": angle for b, angle in zip(legs, (-0.25, 0.25), strict=False)}
+        springs |= {f"link[{i}].hinge_stiffness": 300.0 for i in hinges}
+        springs |= {f"link[{i}].hinge_damping": 20.0 for i in hinges}
+        body = max(i for branch in self.limbs.branches for i in branch) + 1
+        height = self.start_values()["hip.y_start"] + 0.1
+        return {**springs, "hip.y_start": height, f"link[{body}].rate_start": 2.0}
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         return drawing.strokes(self.limbs, value)

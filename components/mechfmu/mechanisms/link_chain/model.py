@@ -198,7 +198,9 @@ class LinkChain(Mechanism):
         points = np.column_stack(self.strokes(value)[0])
         joints = range(1, self.links + 1)
         reactions = [np.stack([value(f"joint[{k}].reaction_{a}") for a in "xy"]) for k in joints]
-        forces = [Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], reactions[k - 1]) for k in joints]
+        forces = [
+            Arrow(f"joint[{k}].reaction", "reaction", points[k - 1], reactions[k - 1], inner=True) for k in joints
+        ]
         load = Arrow("tip.force", "force", points[-1], np.stack([value("tip.force_x"), value("tip.force_y")]))
         motors = [Moment(f"joint[{k}].torque", points[k - 1], value(f"joint[{k}].torque")) for k in joints]
         turned = Moment("tip.moment", points[-1], value("tip.moment"))

@@ -58,7 +58,7 @@ def tree_drawing(mechanism: Any, value: Any) -> Drawing:
     arrows = [Arrow("tip.force", "force", tip, _vector(value, "tip.force_{}"))]
     for j in mechanism.movable:
         label = mechanism.joint_label(j)
-        arrows.append(Arrow(f"{label}.force", "reaction", joints[j], _vector(value, f"{label}.force_{{}}")))
+        arrows.append(Arrow(f"{label}.force", "reaction", joints[j], _vector(value, f"{label}.force_{{}}"), inner=True))
     for sphere, label in zip(tree.contacts, mechanism.contact_labels, strict=True):
         r, A = placed[sphere.body]
         force = _vector(value, f"{label}.force_{{}}")

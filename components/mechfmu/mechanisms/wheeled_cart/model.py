@@ -11,6 +11,7 @@ are the torque limits (0: none).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -139,6 +140,11 @@ class WheeledCart(Mechanism):
         return _Motion(dq, v, om, w, slip, drive, work, loss, rates, f, dv, dom)
 
     # --- the drawing --------------------------------------------------------------------------------------------------
+
+    @property
+    def live_start(self) -> Mapping[str, float]:
+        """It drives in a circle."""
+        return {"front.speed_start": 1.2}
 
     def strokes(self, value: Any) -> list[tuple[Array, Array]]:
         """Outline of the body with the axles, and the three wheels, from above."""

@@ -5,7 +5,8 @@ const ANGLE = { plane: 26, space: 32 }; // vertical field of view [deg]
 const FIRST = { azimuth: 0.72, elevation: 0.36 }; // of the first view in space
 const STEEPEST = Math.PI / 2 - 0.01;
 const WHEEL = 0.0012; // zoom per pixel of the wheel
-const MARGIN = 1.06; // around the first view
+const MARGIN = { plane: 1.14, space: 1.06 }; // around the first view
+const ROUND = 1.5; // how round the box is: 1: not at all, 2: an ellipsoid
 const RANGE = [0.02, 60]; // of the distance, relative to the first view's
 
 export class Orbit {
@@ -26,7 +27,7 @@ export class Orbit {
     this.#listen();
   }
 
-  /** Look at a box from the front, or at the ellipsoid in a box in space, from a little above. */
+  /** Look at a box from the front, or at a rounded box in space, from a little above. */
   fit(low, high) {
     const half = high.map((h, k) => Math.max(1e-9, (h - low[k]) / 2));
     this.target.set(...low.map((l, k) => (l + high[k]) / 2));
@@ -34,16 +35,19 @@ export class Orbit {
     this.elevation = this.flat ? 0 : FIRST.elevation;
     const up = Math.tan((this.camera.fov * Math.PI) / 360);
     const across = up * this.camera.aspect;
-    if (this.flat) this.distance = MARGIN * Math.max(half[0] / across, half[1] / up);
-    else this.distance = this.#aroundEllipsoid(half, up, across);
+    if (this.flat) this.distance = MARGIN.plane * Math.max(half[0] / across, half[1] / up);
+    else this.distance = this.#around(half, up, across);
     this.firstDistance = this.distance;
     this.moved = false;
   }
 
-  #aroundEllipsoid(half, up, across) {
+  /** The distance from which all of a rounded box is seen: its points p have |p . right| <= (d - p . back) across. */
+  #around(half, up, across) {
     const { right, above, back } = this.#axes();
-    const reach = (e) => Math.hypot(...half.map((h, k) => h * e.getComponent(k)));
-    return MARGIN * Math.max(reach(right) / across, reach(above) / up) + 0.35 * reach(back);
+    const farthest = (e) => half.reduce((sum, h, k) => sum + Math.abs(h * e.getComponent(k)) ** ROUND, 0) ** (1 / ROUND);
+    const towards = (side, tangent) => farthest(side.clone().divideScalar(tangent).add(back));
+    const sides = [towards(right, across), towards(right, -across), towards(above, up), towards(above, -up)];
+    return MARGIN.space * Math.max(...sides);
   }
 
   get state() {

@@ -34,7 +34,7 @@ function roundUp(x) {
 }
 
 export class Forces {
-  /** forces: [{offset, kind}], moments: [{offset}] in a frame */
+  /** forces: [{offset, kind, inner}], moments: [{offset}] in a frame */
   constructor(forces, moments, { dimension, size, height, largest }) {
     Object.assign(this, { forces, moments, dimension, size, height });
     this.scale = { force: new ArrowScale(largest?.force), moment: new ArrowScale(largest?.moment) };
@@ -52,7 +52,15 @@ export class Forces {
       mesh.castShadow = mesh.receiveShadow = false;
       this.group.add(mesh, behind(mesh));
     }
-    this.group.visible = count > 0;
+    this.show({ forces: true, reactions: true });
+  }
+
+  /** forces: whether those from outside and the moments are shown; reactions: whether those within the mechanism are */
+  show({ forces, reactions }) {
+    this.shown = { forces, reactions };
+    const seen = this.forces.some(({ inner }) => (inner ? reactions : forces)) || (forces && this.moments.length > 0);
+    this.arcs.visible = forces;
+    this.group.visible = seen;
   }
 
   paint(theme) {
@@ -71,6 +79,7 @@ export class Forces {
 
   /** What the scale is, for a legend; empty where there are no arrows. */
   text() {
+    if (!this.group.visible) return "";
     const parts = [];
     const { force, moment } = this.scale;
     if (force.unit) {
@@ -85,8 +94,9 @@ export class Forces {
   pose(frame) {
     if (!this.group.visible) return;
     const size = (offset, count) => Math.hypot(...frame.subarray(offset, offset + count)) || 0;
-    const strength = this.forces.map(({ offset }) => size(offset + this.dimension, this.dimension));
-    const turning = this.moments.map(({ offset }) => size(offset + this.dimension, this.dimension === 2 ? 1 : 3));
+    const { forces, reactions } = this.shown;
+    const strength = this.forces.map(({ offset, inner }) => ((inner ? reactions : forces) ? size(offset + this.dimension, this.dimension) : 0));
+    const turning = this.moments.map(({ offset }) => (forces ? size(offset + this.dimension, this.dimension === 2 ? 1 : 3) : 0));
     this.scale.force.see(Math.max(0, ...strength), this.legend.shown / this.legend.length);
     this.scale.moment.see(Math.max(0, ...turning), Math.PI / 2 / WIDEST);
     this.forces.forEach(({ offset }, k) => this.#arrow(k, frame, offset, strength[k]));

@@ -58,12 +58,12 @@ export class GridPlane {
     this.place([0, 0, 0], [0, 0, 1]);
   }
 
-  paint(theme, base, opacity) {
+  paint(theme, base, opacity, shadow) {
     this.uniforms.colour.value.set(theme.grid);
     this.uniforms.base.value.set(base);
     this.uniforms.strength.value = theme.gridStrength;
     this.uniforms.opacity.value = opacity;
-    this.shadow.material.opacity = theme.shadow;
+    this.shadow.material.opacity = shadow;
   }
 
   /** A point of the plane and its normal. */

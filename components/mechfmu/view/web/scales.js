@@ -2,6 +2,7 @@
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const FLAT = 1e-9; // curves that change less, relative to their size, are constant
+const NOTHING = 1e-13; // rounding of numbers of usual size, in any unit
 const DIGITS_OF_VALUES = 4;
 
 /** The round step (1, 2 or 5 times a power of ten) that divides a span into at most `count` parts. */
@@ -21,8 +22,8 @@ export function ticksBetween(low, high, step) {
 /** Room for values from low to high that ends at round numbers: {low, high, step}. */
 export function roundRange(low, high, count) {
   const size = Math.max(Math.abs(low), Math.abs(high));
-  const least = Math.max(size * FLAT * 100, 1e-12);
-  if (high - low < Math.max(size * FLAT, 1e-300)) [low, high] = [low - least, high + least];
+  const least = size > NOTHING ? 0.02 * size : 1; // above and below a constant
+  if (high - low < Math.max(size * FLAT, NOTHING)) [low, high] = [low - least, high + least];
   const step = roundStep(high - low, count);
   return { low: Math.floor(low / step + 1e-6) * step, high: Math.ceil(high / step - 1e-6) * step, step };
 }
@@ -49,7 +50,7 @@ export function powerOfTen(exponent) {
 export function valueText(value, scale = 0) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size <= FLAT * scale || size === 0) return "0";
+  if (size <= FLAT * scale || size < NOTHING) return "0";
   const exponent = Math.floor(Math.log10(size) + 1e-12);
   const text =
     exponent >= 6 || exponent < -4

@@ -54,7 +54,7 @@ export class Stage {
 
   /** Light up the ball around `centre`, and nothing else gets a shadow. */
   aim(centre, radius) {
-    const from = this.flat ? [-0.45, 0.75, 1.25] : [0.35, -0.75, 1.35];
+    const from = this.flat ? [-0.3, 0.55, 1.4] : [0.35, -0.75, 1.35];
     const side = this.flat ? [0.9, 0.1, 0.8] : [-0.9, -0.6, 0.35];
     const behind = this.flat ? [0.6, -0.9, 0.4] : [-0.3, 0.95, 0.5];
     const place = (light, direction) => {
@@ -70,7 +70,7 @@ export class Stage {
     camera.updateProjectionMatrix();
     this.key.shadow.bias = -0.0004;
     this.key.shadow.normalBias = 0.004 * radius;
-    this.key.shadow.radius = 5;
+    this.key.shadow.radius = this.flat ? 9 : 5;
   }
 
   paint(theme) {

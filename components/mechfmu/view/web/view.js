@@ -2,9 +2,10 @@
  * The mechanism as people see it: three-dimensional, with light and shadow. Planar mechanisms are solids too, seen from
  * the front, before a wall. A scene says which parts there are, a frame where they are (view/scene_data.py).
  */
-import { boundsOf, distance, frameLayout, lengthOf, pointOf, pointsOf } from "./layout.js";
+import { boundsOf, frameLayout, lengthOf, pointOf, pointsOf } from "./layout.js";
 import { Figure, stylesOf } from "./figure.js";
 import { Forces } from "./forces.js";
+import { Framing } from "./framing.js";
 import { GridPlane, Shelf, Surroundings } from "./ground.js";
 import { Axes, axisLabels, Pull } from "./marks.js";
 import { Orbit } from "./camera.js";
@@ -15,14 +16,16 @@ import { THEMES } from "./themes.js";
 import { THREE } from "./three.js";
 import { Trails } from "./trails.js";
 
-const DEFAULTS = { axes: false, frames: false, forces: true, trails: true, ghost: false, follow: false, shadows: true };
-const NEARER = 0.36; // of the size: how much of the room for motion the first view leaves out
+const DEFAULTS = {
+  axes: false, frames: false, forces: true, reactions: true, trails: true, ghost: false, follow: false, shadows: true,
+};
 const NO_WEBGL = "This browser cannot show the 3-D view: it has no WebGL, or WebGL is switched off.";
 
 export class View {
   /**
    * options: what `set` takes, and `best`: always the finest picture, for recordings; largest: {force, moment}, which
-   * fixes the scale of the arrows
+   * fixes the scale of the arrows; widens: whether the limits of the scene are unknown, so the view widens with the
+   * motion
    */
   constructor(parent, scene, options = {}) {
     this.parent = parent;
@@ -35,6 +38,7 @@ export class View {
     this.frame = null;
     this.ghostFrame = null;
     this.options = options;
+    this.framing = options.widens ? new Framing(scene.size, scene.dimension === 2) : null;
     this.orbit = new Orbit(this.canvas, scene.dimension, () => {
       this.#later();
       this.onCamera?.();
@@ -56,7 +60,7 @@ export class View {
 
   /** Show a pose: the numbers of all members. */
   show(frame) {
-    if (!this.stage) return;
+    if (!this.stage || (this.figure && this.frame.every((x, k) => Object.is(x, frame[k])))) return;
     this.frame = Float64Array.from(frame);
     if (!this.figure) this.#build();
     this.#pose();
@@ -74,19 +78,27 @@ export class View {
     const { clientWidth: width, clientHeight: height } = this.parent;
     if (!width || !height) return;
     this.stage.resize(width, height);
-    if (!this.orbit.moved && this.aspect !== width / height) {
-      this.orbit.camera.aspect = width / height;
-      this.orbit.fit(this.low, this.high);
-    }
-    this.aspect = width / height;
-    this.orbit.offset.set(0, 0, 0);
-    if (this.shown.follow) this.orbit.offset.copy(this.centre).sub(this.firstCentre);
-    this.orbit.update(this.aspect);
+    this.#aim(width / height);
     this.plane.look(this.orbit.focus, this.orbit.distance);
     if (this.trails.mesh.visible) this.trails.face(this.orbit.camera.position, this.theme);
     this.stage.render(this.orbit.camera, this.changed);
     this.changed = false;
-    if (this.stage.late(performance.now())) this.#later();
+    if (this.stage.late(performance.now()) || (this.framing?.easing && !this.orbit.moved)) this.#later();
+  }
+
+  /** The camera, for a picture of some width over height. */
+  #aim(aspect) {
+    const { orbit, framing } = this;
+    const box = framing ? framing.at(performance.now() / 1000) : this;
+    orbit.offset.set(0, 0, 0);
+    if (this.shown.follow) orbit.offset.copy(this.centre).sub(this.firstCentre);
+    if (!orbit.moved && (framing || this.aspect !== aspect)) {
+      orbit.camera.aspect = aspect;
+      orbit.fit(box.low, box.high);
+      this.fitted = { low: [...box.low], high: [...box.high] };
+    } else if (framing && !this.shown.follow) orbit.offset.set(...framing.gone((this.fitted ??= box)));
+    this.aspect = aspect;
+    orbit.update(aspect);
   }
 
   /** What is under a point of the window, or null; see picking.js. */
@@ -135,12 +147,19 @@ export class View {
     this.#later();
   }
 
-  clearTrails() {
+  /** A new motion begins: no trails, and the first view again. */
+  begin() {
     this.trails?.clear();
+    this.framing?.begin();
     this.#later();
   }
 
-  /** Add a pose to the trails without showing it: for players that jump in time. */
+  /** A pose that the first view has room for. */
+  preview(frame) {
+    this.framing?.preview(this.#framed(frame));
+  }
+
+  /** Add a pose to the trails without showing it: for steps between two pictures. */
   trace(frame) {
     this.trails?.add(this.#traced(frame));
   }
@@ -176,7 +195,7 @@ export class View {
 
   /** What the arrows stand for, such as "arrow 10 cm = 50 N"; empty without arrows. */
   arrowScale() {
-    return this.shown.forces ? (this.forces?.text() ?? "") : "";
+    return this.forces?.text() ?? "";
   }
 
   /** Light up what `pick` returned, or nothing. */
@@ -220,7 +239,7 @@ export class View {
     const block = standing ? [this.back, this.back + 0.05 * size] : [this.back, front];
     const materials = stage.materials;
     this.surroundings = new Surroundings(frame, layouts, { dimension, size, low: block[0], high: block[1], materials });
-    const forces = layouts.flatMap((layout, m) => layout.arrows.map((offset, k) => ({ offset, kind: scene.members[m].arrows[k].kind })));
+    const forces = layouts.flatMap((layout, m) => layout.arrows.map((offset, k) => ({ offset, ...scene.members[m].arrows[k] })));
     const moments = layouts.flatMap((layout) => layout.moments.map((offset) => ({ offset })));
     const height = this.styles.high + 0.015 * size;
     const reach = Math.max(0.25 * size, this.#extent(layouts.filter(({ arrows, moments: m }) => arrows.length + m.length)));
@@ -242,32 +261,15 @@ export class View {
     this.#choose();
   }
 
-  /** The first view: the limits of the scene, and room for what hangs on something that stands still. */
+  /** The first view: the limits of the scene. */
   #limits() {
-    const { data: scene, layouts, frame } = this;
+    const { data: scene } = this;
     const points = this.#points();
     this.firstCentre = this.#centre(points);
-    const bounds = boundsOf(points);
-    const roomy = scene.low.every((l, k) => bounds.low[k] - l > 0.45 * scene.size); // see limits_with_room
-    const nearer = roomy ? NEARER * scene.size : 0;
-    this.low = [...scene.low.map((l) => l + nearer), 0].slice(0, 3);
-    this.high = [...scene.high.map((h) => h - nearer), 0].slice(0, 3);
-    if (scene.dimension === 2) {
-      this.plane.place([0, 0, this.back], [0, 0, 1]);
-      layouts.forEach((layout) => {
-        const ground = layout.ground.flatMap((line) => pointsOf(frame, line, 2));
-        for (const line of layout.lines) {
-          const chain = pointsOf(frame, line, 2);
-          if (chain.length < 3 || !ground.some((point) => distance(point, chain[0]) < 0.1 * scene.size)) continue;
-          const reach = 1.04 * lengthOf(chain);
-          const [x, y] = chain[0];
-          [x - reach, y - reach].forEach((l, k) => (this.low[k] = Math.min(this.low[k], l)));
-          this.high[0] = Math.max(this.high[0], x + reach);
-        }
-      });
-    } else if (!this.floors.length) {
-      this.plane.place([0, 0, this.#lowest(bounds)], [0, 0, 1]);
-    }
+    this.low = [...scene.low, 0].slice(0, 3);
+    this.high = [...scene.high, 0].slice(0, 3);
+    if (scene.dimension === 2) this.plane.place([0, 0, this.back], [0, 0, 1]);
+    else if (!this.floors.length) this.plane.place([0, 0, this.#lowest(boundsOf(points))], [0, 0, 1]);
   }
 
   /** The height of the ground below a mechanism in space: its lowest point, or below all that can hang on its base. */
@@ -286,8 +288,8 @@ export class View {
   }
 
   /** All points that are drawn; of a solid, the ends of the diagonal of a box around it. */
-  #points(layouts = this.layouts) {
-    const { data: scene, frame } = this;
+  #points(layouts = this.layouts, frame = this.frame) {
+    const { data: scene } = this;
     return layouts.flatMap((layout) => [
       ...[...layout.lines, ...layout.outlines, ...layout.ground].flatMap((line) => pointsOf(frame, line, scene.dimension)),
       ...layout.solids.flatMap((at, k) => {
@@ -297,6 +299,14 @@ export class View {
         return [-1, 1].map((side) => reach.map((r, i) => frame[at + i] + side * r));
       }),
     ]);
+  }
+
+  /** The points that the view has room for; with a camera that follows, relative to where the mechanism is. */
+  #framed(frame) {
+    const points = this.#points(this.layouts, frame);
+    if (!this.shown.follow || !this.firstCentre) return points;
+    const gone = this.#centre(points).sub(this.firstCentre).toArray();
+    return points.map((point) => point.map((x, k) => x - gone[k]));
   }
 
   #centre(points) {
@@ -341,6 +351,7 @@ export class View {
       else this.plane.place(at, normal);
     }
     const points = this.#points();
+    this.framing?.see(this.#framed(frame));
     this.centre = this.#centre(points);
     const { low, high } = boundsOf(points);
     const radius = 0.6 * Math.hypot(...high.map((h, k) => h - low[k])) + 0.25 * scene.size;
@@ -366,7 +377,8 @@ export class View {
     this.forces.paint(theme);
     this.spring.paint(theme);
     const flat = scene.dimension === 2;
-    this.plane.paint(theme, flat ? theme.wall : theme.floor, flat ? 0.7 : 0.55);
+    const [base, opacity, shadow] = flat ? [theme.wall, 0.7, 0.55 * theme.shadow] : [theme.floor, 0.55, theme.shadow];
+    this.plane.paint(theme, base, opacity, shadow);
     if (this.ghost) {
       this.stage.scene.remove(this.ghost.group);
       this.ghost = null;
@@ -376,7 +388,8 @@ export class View {
   /** Show what is chosen. */
   #choose() {
     const { shown } = this;
-    this.forces.group.visible = shown.forces;
+    this.forces.show(shown);
+    if (this.frame) this.forces.pose(this.frame);
     this.trails.mesh.visible = shown.trails;
     this.worldAxes.mesh.visible = shown.axes;
     this.bodyAxes.mesh.visible = shown.frames;
