@@ -19,6 +19,7 @@ from typing import Any
 
 from ..model.extras import require
 
+PAGE_STYLES = ("view/web/page.css", "view/web/layout.css", "view/web/signals.css")  # of pages with a 3-D view
 PACKAGE = Path(__file__).parent.parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function\*?|const) (\w+))", re.MULTILINE)
