@@ -63,13 +63,18 @@ export class Controls {
   }
 
   #faster(by) {
-    this.speed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(this.page.clock.speed) + by, 0), SPEEDS.length - 1)]);
+    const now = this.page.clock.speed;
+    this.speed((by > 0 ? SPEEDS.find((s) => s > now) : SPEEDS.findLast((s) => s < now)) ?? now);
   }
 
   speed(value) {
     const { clock } = this.page;
+    const list = this.parts.speed;
+    if (![...list.options].some((option) => Number(option.value) === value)) {
+      list.append(element("option", { value: String(value), textContent: `${value}×` }));
+    }
     clock.speed = value;
-    this.parts.speed.value = String(value);
+    list.value = String(value);
     clock.play(clock.playing);
   }
 

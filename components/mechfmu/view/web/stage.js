@@ -35,7 +35,7 @@ export class Stage {
     this.scene = new THREE.Scene();
     this.#lights();
     this.materials = materialsOf();
-    this.level = RATIOS.findIndex((ratio) => ratio <= (best ? 2 : Math.min(2, devicePixelRatio || 1)));
+    this.level = RATIOS.findIndex((ratio) => ratio <= Math.min(2, devicePixelRatio || 1));
     this.slow = 0;
     this.last = 0;
   }

@@ -254,6 +254,7 @@ export class View {
     this.high = [...scene.high.map((h) => h - nearer), 0].slice(0, 3);
     if (scene.dimension === 2) {
       this.plane.place([0, 0, this.back], [0, 0, 1]);
+      if (!roomy) return; // the limits are those of the whole motion
       layouts.forEach((layout) => {
         const ground = layout.ground.flatMap((line) => pointsOf(frame, line, 2));
         for (const line of layout.lines) {
@@ -266,7 +267,7 @@ export class View {
         }
       });
     } else if (!this.floors.length) {
-      this.plane.place([0, 0, this.#lowest(bounds)], [0, 0, 1]);
+      this.plane.place([0, 0, roomy ? this.#lowest(bounds) : scene.low[2]], [0, 0, 1]);
     }
   }
 
