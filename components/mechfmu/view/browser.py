@@ -47,19 +47,19 @@ class BrowserError(Exception):
 def find_browser() -> Path:
     """Return the Chromium, Chrome or Edge of this machine; BrowserError: there is none."""
     if chosen := os.environ.get(CHOICE):
-        found = shutil.which(Path(chosen).expanduser())
+        found = shutil.which(str(Path(chosen).expanduser()))
         if chosen == "none" or not found:
             raise BrowserError(f"{CHOICE} is {chosen}" + ("" if chosen == "none" else ", which is not a program"))
         return Path(found)
     places = [Path(os.path.expandvars(p)).expanduser() for p in PLACES.get(sys.platform, ())]
     candidates = [*PROGRAMS, *(place / program for place in places for program in INSIDE[sys.platform])]
     for candidate in candidates:
-        if found := shutil.which(candidate):
+        if found := shutil.which(str(candidate)):
             return Path(found)
     raise BrowserError("no Chromium, Chrome or Edge was found")
 
 
-def pictures(page: str, count: int, browser: Path, ratio: int = 1, patience: float = PATIENCE) -> Iterator[bytes]:
+def pictures(page: str, count: int, browser: Path, ratio: int = 1) -> Iterator[bytes]:
     """Yield the `count` pictures, PNG files, that a page posts to `picture`; it posts to `problem` what fails.
 
     ratio: pixels of the screen for each pixel of the page
@@ -67,10 +67,10 @@ def pictures(page: str, count: int, browser: Path, ratio: int = 1, patience: flo
     arrived: queue.Queue[bytes | str] = queue.Queue(WAITING)
     with _served(page, arrived) as address, _running(browser, address, ratio) as process:
         for number in range(1, count + 1):
-            yield _next(arrived, process, patience, f"picture {number} of {count}")
+            yield _next(arrived, process, f"{browser.name}: picture {number} of {count}")
 
 
-def _next(arrived: queue.Queue[bytes | str], process: subprocess.Popen[bytes], patience: float, what: str) -> bytes:
+def _next(arrived: queue.Queue[bytes | str], process: subprocess.Popen[bytes], what: str) -> bytes:
     waited = 0.0
     while True:
         try:
@@ -78,9 +78,9 @@ def _next(arrived: queue.Queue[bytes | str], process: subprocess.Popen[bytes], p
         except queue.Empty:
             waited += 0.2
             if process.poll() is not None:
-                raise BrowserError(f"it ended before {what} (exit status {process.returncode})") from None
-            if waited > patience:
-                raise BrowserError(f"{what} did not come within {patience:g} s") from None
+                raise BrowserError(f"{what} did not come, it ended (exit status {process.returncode})") from None
+            if waited > PATIENCE:
+                raise BrowserError(f"{what} did not come within {PATIENCE:g} s") from None
             continue
         if isinstance(found, str):
             raise BrowserError(found)
@@ -99,7 +99,8 @@ def _served(page: str, arrived: queue.Queue[bytes | str]) -> Iterator[str]:
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
-            known = {f"{path}picture": content, f"{path}problem": content.decode(errors="replace")}
+            problem = content.decode(errors="replace")
+            known: dict[str, bytes | str] = {f"{path}picture": content, f"{path}problem": problem}
             if self.path in known:
                 while not ended.is_set():
                     with suppress(queue.Full):
@@ -137,18 +138,15 @@ def _served(page: str, arrived: queue.Queue[bytes | str]) -> Iterator[str]:
 @contextmanager
 def _running(browser: Path, address: str, ratio: int) -> Iterator[subprocess.Popen[bytes]]:
     """Open an address in a browser with a fresh profile; afterwards neither of them is left."""
-    with tempfile.TemporaryDirectory(prefix="mechfmu-browser-", ignore_cleanup_errors=True) as profile:
+    with tempfile.TemporaryDirectory(prefix="mechfmu-film-", ignore_cleanup_errors=True) as profile:
         command = [str(browser), *FLAGS, f"--user-data-dir={profile}", f"--force-device-scale-factor={ratio}", address]
-        own: dict[str, bool] = {}
-        if sys.platform != "win32":
-            own = {"start_new_session": True}  # a group of its own, which can be ended as a whole
-            if os.geteuid() == 0:
-                command.insert(1, "--no-sandbox")  # without it, it does not start for the administrator
+        if sys.platform != "win32" and os.geteuid() == 0:
+            command.insert(1, "--no-sandbox")  # without it, it does not start for the administrator
         nothing = subprocess.DEVNULL
-        try:
-            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, **own)
+        try:  # in a session of its own, which can be ended as a whole
+            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
         except OSError as error:
-            raise BrowserError(f"it does not start: {error.strerror or error}") from None
+            raise BrowserError(f"{browser.name} does not start: {error.strerror or error}") from None
         try:
             yield process
         finally:

@@ -8,8 +8,8 @@ from html import escape
 
 from ..model import UserError
 from ..simulation.result import Result
-from .recording import recording_page
 from .plot import png_plot
+from .recording import recording_page
 
 PANELS = 3  # of the plot
 MAX_FRAMES, MAX_NUMBERS = 400, 200_000  # of the recording
@@ -52,5 +52,7 @@ def _recording(result: Result) -> str:
         return f"<div>{escape(str(error))}</div>"
     element = framed(page, "recording", HEIGHT)
     if len(element) > MAX_SIZE:
-        return '<div>the recording is too large for a notebook: result.animate("animation.html") writes it to a file</div>'
+        return (
+            '<div>the recording is too large for a notebook: result.animate("animation.html") writes it to a file</div>'
+        )
     return element

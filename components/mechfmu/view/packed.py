@@ -24,7 +24,7 @@ def packed(rows: np.ndarray) -> dict[str, Any]:
     changes = np.diff(kept, axis=1, prepend=np.zeros((len(kept), 1), dtype="<i4"))  # wraps around, as it does there
     moving = np.any(changes[:, 1:], axis=1)
     order = np.argsort(moving, kind="stable")
-    where = np.argsort(order)[place] if place else []
+    where = np.argsort(order)[np.array(place, dtype=int)]
     numbers = np.concatenate([changes[order][:, 0], np.ravel(changes[moving][:, 1:])])
     weights = np.ascontiguousarray(numbers, dtype="<i4").view(np.uint8).reshape(-1, 4).T
     return {

@@ -24,7 +24,7 @@ MAX_SIGNALS = 300  # that can be selected; a mechanism with 1,000 joints has mor
 DEFAULT_CURVES = 3  # shown beside the energies when no signals are selected
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
 LIMIT_FRAMES = 100  # from which the first view is found
-MARGIN = 0.06  # around the motion, relative to the mechanism
+MARGIN = {2: 0.06, 3: 0.12}  # around the motion, relative to its extent
 TRAVELS = 2.0  # sizes: when the whole motion takes more room than these, the camera follows
 USUAL = 0.98  # of the forces are smaller than the one whose arrow has full length: the others belong to impacts
 
@@ -91,7 +91,7 @@ def _limits(drawings: Drawings) -> tuple[np.ndarray, np.ndarray, float, bool]:
         half = np.max([np.ptp(p, axis=0) for p in points], axis=0) / 2
         middle = (np.nanmin(points[0], axis=0) + np.nanmax(points[0], axis=0)) / 2
         low, high = middle - half, middle + half
-    margin = np.full(len(low), MARGIN * np.max(high - low))
+    margin = np.full(len(low), MARGIN[len(low)] * np.max(high - low))
     return low - margin * (np.arange(len(low)) < 2), high + margin, size, travels  # the ground is at the lowest point
 
 
