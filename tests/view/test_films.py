@@ -132,12 +132,13 @@ def test_what_a_page_cannot_do_is_told(temporary: Path) -> None:
     assert left_over(temporary) == []
 
 
-def test_ffmpeg_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ffmpeg_that_fails_is_told(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "ffmpeg"
     program.write_text("#!/bin/sh\necho first >&2\necho no encoder >&2\nexit 1\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv(browser.CHOICE, str(find_browser()))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(UserError, match=r"film.mp4: ffmpeg: no encoder"):
+    with pytest.raises(UserError, match=r"^ffmpeg cannot write the film: no encoder$"):
         animate.animate(chain().until(0.3), tmp_path / "film.mp4", fps=10)
     assert not (tmp_path / "film.mp4").exists()
+    assert left_over(temporary) == []

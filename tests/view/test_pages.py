@@ -195,7 +195,7 @@ def test_speed_end_and_repetition(flat: Page) -> None:
         requestAnimationFrame(sample);""")
     assert t[-1] - t[0] == pytest.approx(0.5 * (now[-1] - now[0]), abs=0.5 * np.max(np.diff(now)))
     flat.option("repeat")
-    flat.js("recording.seek(1.95)")
+    flat.js("recording.seek(1.95); recording.play(true)")
     flat.browser.wait(lambda: flat.time == 2.0 and flat.play().text == "Play", "it does not stop at the end")
     flat.option("repeat")
     flat.play().click()  # from the start

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -59,7 +59,7 @@ def find_browser() -> Path:
     raise BrowserError("no Chromium, Chrome or Edge was found")
 
 
-def pictures(page: str, count: int, browser: Path, ratio: int = 1) -> Iterator[bytes]:
+def pictures(page: str, count: int, browser: Path, ratio: int = 1) -> Generator[bytes, None, None]:
     """Yield the `count` pictures, PNG files, that a page posts to `picture`; it posts to `problem` what fails.
 
     ratio: pixels of the screen for each pixel of the page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ WIDTHS = {".gif": 600, ".mp4": 960}  # px
 HEIGHTS = (0.5, 0.95)  # relative to the width, of planar mechanisms
 SPACE_HEIGHT = 0.75
 COLOURS = 128  # of a GIF
+UNSEEN = 7  # of 255: a pixel of a GIF that changes less keeps its colour
 SAMPLES = 8  # frames from which its colours are chosen
 
 Progress = Callable[[int, int], None]
@@ -41,8 +43,8 @@ class Look:
     ratio: int = 1  # 2: drawn with twice as many pixels, for smoother edges
 
 
-def film(result: Result, samples: np.ndarray, file: Path, fps: float, look: Look, progress: Progress) -> str:
-    """Write a film of these samples of a result; return the name of the browser, or raise a BrowserError."""
+def film(result: Result, samples: np.ndarray, file: Path, fps: float, look: Look, progress: Progress) -> None:
+    """Write a film of these samples of a result; BrowserError: no browser has drawn it."""
     browser = find_browser()
     data = motion(result, samples)
     kind = file.suffix
@@ -50,12 +52,12 @@ def film(result: Result, samples: np.ndarray, file: Path, fps: float, look: Look
     options = {"follow": data["travels"], **look.options}
     data["look"] = {"size": size, "theme": look.theme, "camera": look.camera, "clock": look.clock, "options": options}
     page = page_of(result.title, "view/web/film.js", ("view/web/page.css",), data, server="'self'")
-    frames = _counted(pictures(page, len(samples), browser, look.ratio), len(samples), progress)
-    if kind == ".gif":
-        write_gif(list(frames), file, fps, look.colours)
-    else:
-        _write_mp4(frames, file, fps)
-    return browser.stem
+    with closing(pictures(page, len(samples), browser, look.ratio)) as arriving:
+        frames = _counted(arriving, len(samples), progress)
+        if kind == ".gif":
+            _write_gif(list(frames), file, fps, look.colours)
+        else:
+            _write_mp4(frames, file, fps)
 
 
 def _size(scene: dict[str, Any], width: int) -> tuple[int, int]:
@@ -73,14 +75,35 @@ def _counted(frames: Iterator[bytes], total: int, progress: Progress) -> Iterato
         progress(done, total)
 
 
-def write_gif(frames: list[bytes], file: Path, fps: float, colours: int) -> None:
-    """Write PNG files as a GIF with the same colours in all frames: then it holds of each only what changes."""
-    opened = (Image.open(io.BytesIO(frame)).convert("RGB") for frame in frames)
+def _write_gif(frames: list[bytes], file: Path, fps: float, colours: int) -> None:
+    """Write pictures with the same colours in all frames, where changes that nobody sees are left out.
+
+    Then the file holds of each frame only what changes.
+    """
     chosen = np.linspace(0, len(frames) - 1, min(len(frames), SAMPLES)).round().astype(int)
-    some = [np.asarray(Image.open(io.BytesIO(frames[i])).convert("RGB")) for i in chosen]
-    palette = Image.fromarray(np.concatenate(some)).quantize(colours)
-    first, *rest = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in opened)
-    first.save(file, save_all=True, append_images=rest, duration=round(1000 / fps), loop=0, optimize=False)
+    palette = _palette(np.concatenate([_pixels(frames[i]) for i in chosen]), colours)
+    images: list[Image.Image] = []
+    shown = indices = np.zeros(0)
+    for pixels in map(_pixels, frames):
+        new = np.asarray(Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE))
+        if images:
+            same = np.max(np.abs(pixels.astype(int) - shown), axis=2) <= UNSEEN
+            new, pixels = np.where(same, indices, new), np.where(same[:, :, None], shown, pixels)
+        shown, indices = pixels, new
+        images.append(Image.fromarray(new.astype(np.uint8)))
+        images[-1].putpalette(palette.getpalette() or [])
+    images[0].save(file, save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, optimize=True)
+
+
+def _palette(pixels: np.ndarray, colours: int) -> Image.Image:
+    """Return an image with a palette for pixels; a small part of another colour counts more than its size."""
+    coarse, counts = np.unique(np.reshape(pixels, (-1, 3)) // 4, axis=0, return_counts=True)
+    weighed = np.repeat(4 * coarse + 2, np.ceil(counts**0.4).astype(int), axis=0).astype(np.uint8)
+    return Image.fromarray(weighed[None]).quantize(colours, kmeans=2)
+
+
+def _pixels(picture: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
 
 
 def _write_mp4(frames: Iterator[bytes], file: Path, fps: float) -> None:
@@ -101,4 +124,5 @@ def _write_mp4(frames: Iterator[bytes], file: Path, fps: float) -> None:
             process.kill()
             raise
     if process.returncode:
-        raise UserError(f"cannot write {file}: ffmpeg: {problem.splitlines()[-1] if problem else process.returncode}")
+        reason = problem.splitlines()[-1] if problem else f"exit status {process.returncode}"
+        raise UserError(f"ffmpeg cannot write the film: {reason}")
