@@ -38,15 +38,20 @@ def after(result: Result, t: float) -> Result:
     return replace(result, t=result.t[keep], signals=signals, inputs=inputs)
 
 
+def seen(distance: float, focus: tuple[float, float, float]) -> Look:
+    """Return the look of a film in space: from the front and a little above, at a distance in m from a point."""
+    return replace(QUIET, camera=(0.72, 0.3, distance, *focus))
+
+
 def link_chain() -> tuple[Result, float, Look]:
     start = {"joint[1].angle_start": 0.2, "joint[6].angle_start": -0.6}
-    return LinkChain(links=10).simulate(stop=4.0, step=0.02, start=start), 1.0, QUIET
+    return LinkChain(links=10).simulate(stop=4.0, step=0.01, start=start), 1.0, replace(QUIET, size=(480, 270))
 
 
 def spherical_arm() -> tuple[Result, float, Look]:
     rates = {1: (2.5, 2.0, 1.0), 2: (-3.0, 2.0, 0.0)}
     start = {f"joint[{j}].rate_start[{a}]": rate for j, row in rates.items() for a, rate in enumerate(row, 1)}
-    return SphericalArm().simulate(stop=4.0, step=0.01, start=start), 1.0, QUIET
+    return SphericalArm().simulate(stop=4.0, step=0.01, start=start), 1.0, seen(2.55, (-0.03, -0.1, -0.43))
 
 
 def exoskeleton() -> tuple[Result, float, Look]:
@@ -90,7 +95,11 @@ def panda() -> tuple[Result, float, Look]:
 
     start = {f"{joint}.angle_start": float(angle) for joint, angle in zip(joints, wanted(0.0)[0], strict=True)}
     control = held(joints, wanted, stiffness, damping, np.full(7, 87.0))
-    return after(robot.simulate(8.0, 0.02, start, controller=control, period=0.002), 4.0), 1.0, QUIET
+    return (
+        after(robot.simulate(8.0, 0.01, start, controller=control, period=0.002), 4.0),
+        1.0,
+        seen(1.95, (0.08, -0.08, 0.46)),
+    )
 
 
 def quadruped() -> tuple[Result, float, Look]:
@@ -104,7 +113,7 @@ def quadruped() -> tuple[Result, float, Look]:
         return {**control(t, y), "base.force[2]": FORCE if STAND <= t < STAND + PUSH else 0.0}
 
     result = solo12().simulate(MARCH + 2.0, 0.02, START, controller=controller, period=0.001)
-    return after(result, STAND - 0.2), 1.0, replace(QUIET, camera=(0.72, 0.3, 1.0, 0.0, 0.0, 0.12))
+    return after(result, STAND - 0.2), 1.0, seen(1.0, (0.0, 0.0, 0.12))
 
 
 def held(

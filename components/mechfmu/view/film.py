@@ -23,6 +23,7 @@ from .recording import motion
 WIDTHS = {".gif": 600, ".mp4": 960}  # px
 HEIGHTS = (0.5, 0.95)  # relative to the width, of planar mechanisms
 SPACE_HEIGHT = 0.75
+TRAIL_STEPS = 4  # points of a trail for each frame
 COLOURS = 128  # of a GIF
 UNSEEN = 7  # of 255: a pixel of a GIF that changes less keeps its colour
 SAMPLES = 8  # frames from which its colours are chosen
@@ -46,7 +47,9 @@ class Look:
 def film(result: Result, samples: np.ndarray, file: Path, fps: float, look: Look, progress: Progress) -> None:
     """Write a film of these samples of a result; BrowserError: no browser has drawn it."""
     browser = find_browser()
-    data = motion(result, samples)
+    every = _with_samples_between(samples)
+    data = motion(result, every)
+    data["pictures"] = np.searchsorted(every, samples).tolist()
     kind = file.suffix
     size = look.size or _size(data["scene"], WIDTHS[kind])
     options = {"follow": data["travels"], **look.options}
@@ -58,6 +61,13 @@ def film(result: Result, samples: np.ndarray, file: Path, fps: float, look: Look
             _write_gif(list(frames), file, fps, look.colours)
         else:
             _write_mp4(frames, file, fps)
+
+
+def _with_samples_between(samples: np.ndarray) -> np.ndarray:
+    """Return the samples and some between them, for smooth trails."""
+    steps = np.arange(TRAIL_STEPS * (len(samples) - 1) + 1) / TRAIL_STEPS
+    between = np.interp(steps, np.arange(len(samples)), samples)
+    return np.union1d(between.round().astype(int), samples)
 
 
 def _size(scene: dict[str, Any], width: int) -> tuple[int, int]:

@@ -18,11 +18,16 @@ async function film() {
   const picture = Object.assign(document.createElement("canvas"), { width, height });
   view.keepGhost(frames.row(0));
   if (look.camera) view.cameraState = look.camera;
-  for (let i = 0; i < times.length; i++) {
+  for (let i = 0, k = 0; k < data.pictures.length; i++) {
+    if (i < data.pictures[k]) {
+      view.trace(frames.row(i));
+      continue;
+    }
     view.show(frames.row(i));
     await null; // now it is drawn, and not yet gone to the screen
     compose(picture, view.canvas, look.clock ? `${times[i].toFixed(2)} s` : "", getComputedStyle(document.body));
-    await post("picture", await new Promise((done) => picture.toBlob(done, "image/png")));
+    const png = await new Promise((done) => picture.toBlob(done, "image/png"));
+    for (; data.pictures[k] === i; k++) await post("picture", png); // a result may have fewer samples than the film
   }
 }
 
