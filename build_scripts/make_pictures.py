@@ -58,15 +58,16 @@ def exoskeleton() -> tuple[Result, float, Look]:
     """Two steps, the push, and what follows."""
     from exo_walk import simulate
 
-    return after(simulate(stop=8.2), 4.6), 1.0, LOOK
+    return after(simulate(stop=7.9), 4.9), 1.0, replace(LOOK, size=(400, 340))
 
 
 def wheeled_cart() -> tuple[Result, float, Look]:
-    """The carts of an example, each with its own controller, and what they drive around."""
-    from cart_figure2 import CASES, drive
+    """The carts of an example, each with its own controller, and what they drive around; a picture of their paths."""
+    from cart_figure2 import CASES, drive, picture
 
     case = CASES["cart"]
     runs = {f"cart{k}": drive(case, start) for k, start in enumerate(case.starts, 1)}
+    picture(str(DOCS / "wheeled_cart.png"), case, list(runs.values()))
     first = next(iter(runs.values()))
     scene = Scene({"world": Scenario(), **{name: WheeledCart() for name in runs}})
     signals: dict[str, np.ndarray] = {}

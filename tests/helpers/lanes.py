@@ -275,6 +275,8 @@ REPEATED = {
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
     "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,
     "view/test_pages.py::test_fits_a_phone": 2,
+    "view/test_pages.py::test_the_picture_shows_the_mechanism_moving_and_what_is_chosen": 2,
+    "view/test_pages.py::test_the_slider_and_a_click_in_a_plot_choose_the_time": 2,
 }
 
 # Files that take longest, in this order: they start first, so that no processor waits for one of them at the end.

@@ -25,7 +25,7 @@ actions = needs.module("selenium.webdriver.common.action_chains")
 widgets = needs.module("selenium.webdriver.support.ui")
 
 SINGLE = 1e-6  # relative: numbers are 32-bit floats in the page
-PHONE, DESKTOP = (390, 844), (1000, 620)  # without a graphics card every pixel costs
+PHONE, DESKTOP = (390, 844), (900, 560)  # without a graphics card every pixel costs
 
 
 @dataclasses.dataclass
@@ -140,11 +140,11 @@ def test_the_picture_shows_the_mechanism_moving_and_what_is_chosen(page: Page) -
         return int(np.sum(np.abs(other - moved).max(axis=2) > 30))
 
     assert differs(before) > 1000
-    for option in ("forces", "trails", "shadows", "start pose", "axes"):
+    for option in ("forces", "trails", "shadows", "start pose"):
         page.option(option)
         assert differs(page.picture()) > 50, option
         page.option(option)
-        assert differs(page.picture()) < 20, option
+    assert differs(page.picture()) < 20
 
 
 def test_the_slider_and_a_click_in_a_plot_choose_the_time(page: Page) -> None:
@@ -212,13 +212,11 @@ def test_the_address_and_the_theme(flat: Page) -> None:
 
 
 def test_the_table_of_the_plots(flat: Page) -> None:
-    head, *rows = flat.js("return recording.signals.csv()").split()
-    assert len(rows) == len(flat.result.t) and "energy.kinetic" in head
-    first, *_ = (
-        line for line in flat.js("return recording.signals.csv()").splitlines()[1:] if line.startswith("0.73,")
-    )
-    column = flat.js("return recording.signals.chosen").index("energy.kinetic") + 1
-    assert float(first.split(",")[column]) == pytest.approx(flat.result["energy.kinetic"][73], rel=SINGLE)
+    head, *rows = flat.js("return recording.signals.csv()").splitlines()
+    column = head.split(",").index("energy.kinetic [J]")
+    found = np.array([[float(field) for field in row.split(",")] for row in rows])
+    np.testing.assert_allclose(found[:, 0], flat.result.t, atol=1e-9)
+    np.testing.assert_allclose(found[:, column], flat.result["energy.kinetic"], rtol=SINGLE, atol=SINGLE)
 
 
 def test_fits_a_phone(page: Page) -> None:
