@@ -104,6 +104,8 @@ def flat(pages: dict[str, Page]) -> Page:
 
 def test_loads_without_errors_and_without_the_network(page: Page) -> None:
     assert page.file.stat().st_size < PAGE_BYTES
+    policy = page.js("return document.querySelector('meta[http-equiv]').content")
+    assert "default-src 'none'" in policy and "connect-src 'none'" in policy and "unsafe-inline" not in policy
     assert page.time == 0.0 and page.play().text == "Play"
     page.play().click()
     page.browser.wait(lambda: page.time > 0.1, "it does not play")
