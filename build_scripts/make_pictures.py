@@ -1,158 +1,155 @@
-"""Draw the pictures that are kept in the repository:   python build_scripts/make_pictures.py [MECHANISM ...]
+"""Draw the pictures that are kept in the repository:   python build_scripts/make_pictures.py [NAME ...]
 
-The icons of these mechanisms; without names all icons and the README's films. Run it after a drawing changed.
+The icons of mechanisms and the films of the documentation; without names all of them. Films need a browser
+(Chromium, Chrome or Edge). Run it after a drawing changed.
 """
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib.metadata import distribution
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import to_rgb
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from PIL import Image, ImageSequence
 
-from mechfmu import LinkChain, SphericalArm
+from mechfmu import LinkChain, Scenario, SphericalArm, Tree, WheeledCart
 from mechfmu.mechanisms import make, names
 from mechfmu.simulation.result import Result
+from mechfmu.simulation.scene import Scene
+from mechfmu.view.animate import samples_of
+from mechfmu.view.film import Look, film
 from mechfmu.view.icon import draw_icon
-from mechfmu.view.solids import COLOURS, mesh
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-LIGHT = np.array([0.4, -0.7, 0.6])  # where it comes from
+PANDA = "cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+SIZE = (480, 360)
+FPS = 20.0
+LOOK = Look(SIZE, colours=96, ratio=2)
+QUIET = replace(LOOK, options={"forces": False})
 
 
-def films() -> None:
-    """The four mechanisms in motion."""
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        LinkChain(links=10).simulate(stop=4.0, step=0.02).animate(work / "chain.gif", fps=25)
-        save(frames_of(work / "chain.gif"), DOCS / "link_chain.gif", fps=25)
-        start = {
-            f"joint[{j}].rate_start[{a}]": rate
-            for j, rates in ((1, (2.5, 2.0, 1.0)), (2, (-3.0, 2.0, 0.0)))
-            for a, rate in enumerate(rates, 1)
-        }
-        save(
-            in_space(SphericalArm().simulate(stop=4.0, step=0.01, start=start), fps=20),
-            DOCS / "spherical_arm.gif",
-            fps=20,
-        )
-        sys.path.append(str(ROOT / "examples"))
-        from exo_walk import simulate
-
-        save(walking(simulate(stop=8.2), fps=20, since=4.0), DOCS / "exoskeleton.gif", fps=20)
-        subprocess.run([sys.executable, str(ROOT / "examples" / "cart_figure2.py")], cwd=work, check=True)
-        save(frames_of(work / "cart_figure2_cart.gif")[:150:2], DOCS / "wheeled_cart.gif", fps=10)
-        shutil.copy(work / "cart_figure2_cart.png", DOCS / "wheeled_cart.png")
+def after(result: Result, t: float) -> Result:
+    """Return the part of a result from time t on."""
+    keep = result.t >= t - 1e-9
+    signals, inputs = ({n: s[keep] for n, s in series.items()} for series in (result.signals, result.inputs))
+    return replace(result, t=result.t[keep], signals=signals, inputs=inputs)
 
 
-def frames_of(film: Path) -> list[Image.Image]:
-    with Image.open(film) as opened:
-        return [frame.convert("RGB") for frame in ImageSequence.Iterator(opened)]
+def seen(distance: float, focus: tuple[float, float, float]) -> Look:
+    """Return the look of a film in space: from the front and a little above, at a distance in m from a point."""
+    return replace(QUIET, camera=(0.72, 0.3, distance, *focus))
 
 
-def save(frames: list[Image.Image], file: Path, fps: float) -> None:
-    """With the same colours in all frames: then the file holds of each only what changes."""
-    colours = frames[len(frames) // 2].quantize(128)
-    small = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]
-    small[0].save(file, save_all=True, append_images=small[1:], duration=round(1000 / fps), loop=0)
+def link_chain() -> tuple[Result, float, Look]:
+    start = {"joint[1].angle_start": 0.2, "joint[6].angle_start": -0.6}
+    return LinkChain(links=10).simulate(stop=4.0, step=0.01, start=start), 1.0, replace(QUIET, size=(480, 270))
 
 
-def walking(result: Result, fps: float, since: float) -> list[Image.Image]:
-    """The exoskeleton as the camera follows it; where its feet were, and the push."""
-    figure, axes = plt.subplots(figsize=(6, 4.6), dpi=72, layout="constrained")
-    axes.set(aspect="equal", ylim=(-0.12, 1.5), xlim=(-1.1, 1.1), yticks=(), xticks=np.arange(0, 50, 0.5))
-    axes.fill_between((-5.0, 50.0), -1.0, 0.0, color="#e4e9ee", zorder=0)
-    axes.plot((-5.0, 50.0), (0.0, 0.0), color="#7b8794", linewidth=1.5)
-    looks = dict(linewidth=7, marker="o", markersize=7, markerfacecolor="white", solid_capstyle="round")
-    limbs = {
-        (4, 3): "#d9480f",
-        (1, 2): "#1769aa",
-        (6, 5): "#0d3c61",
-    }  # links from the tip to the hip: leg 2 is behind, the body in front
-    lines = {links: axes.plot([], [], color=colour, **looks)[0] for links, colour in limbs.items()}
-    (prints,) = axes.plot([], [], "^", color="#7b8794", markersize=6)
-    text = axes.text(0.02, 0.97, "", transform=axes.transAxes, va="top", family="monospace")
-    touched = [(float(result["exo.foot[1].anchor_x"][0]), 0.0)]
-    touched += [
-        (float(result["exo.foot[1].x" if result["control.stance"][i] < 1.5 else "exo.foot[2].x"][i]), result.t[i])
-        for i in np.flatnonzero(np.diff(result["control.steps"])) + 1
-    ]
-    frames = []
-    for i in np.searchsorted(result.t, np.arange(since, result.t[-1] + 1e-9, 1 / fps) - 1e-9):
-        hip = np.array([result["exo.hip.x"][i], result["exo.hip.y"][i]])
-        for links, line in lines.items():
-            ends = [[result[f"exo.link[{k}].end_{a}"][i] for a in "xy"] for k in links]
-            line.set_data(*np.array([*ends, hip]).T)
-        before = [x for x, t in touched if t <= result.t[i]]
-        prints.set_data(before, np.full(len(before), -0.04))
-        axes.set_xlim(hip[0] - 1.1, hip[0] + 1.1)
-        force = result.inputs["exo.push.force_x"][
-            max(0, i - 100) : i + 1
-        ].max()  # a tenth of a second is short for the eye: the arrow stays a little
-        arrow = (
-            axes.annotate("", hip, hip - [0.0009 * force, 0.0], arrowprops=dict(color="#e03131", width=4, headwidth=12))
-            if force > 0
-            else None
-        )
-        text.set_text(
-            f"{hip[0]:5.2f} m   {result.t[i]:5.2f} s   step {len(before) - 1:2d}"
-            + (f"   pushed: {force:.0f} N" if arrow else "")
-        )
-        figure.canvas.draw()
-        frames.append(Image.fromarray(np.array(figure.canvas.buffer_rgba())[:, :, :3]))
-        if arrow:
-            arrow.remove()
-    plt.close(figure)
-    return frames
+def spherical_arm() -> tuple[Result, float, Look]:
+    rates = {1: (2.5, 2.0, 1.0), 2: (-3.0, 2.0, 0.0)}
+    start = {f"joint[{j}].rate_start[{a}]": rate for j, row in rates.items() for a, rate in enumerate(row, 1)}
+    return SphericalArm().simulate(stop=4.0, step=0.01, start=start), 1.0, seen(2.55, (-0.03, -0.1, -0.43))
 
 
-def in_space(result: Result, fps: float) -> list[Image.Image]:
-    """The solids of a mechanism, and behind them a second of the path of its tip and its shadow."""
-    assert result.mechanism is not None
-    drawings = [result.mechanism.drawing(result.at(i)) for i in range(len(result.t))]
-    path = np.array([d.trail_points[0] for d in drawings])
-    reach, floor = 0.8 * float(np.max(np.abs(path[:, :2]))), 1.1 * float(np.min(path[:, 2]))
-    figure = plt.figure(figsize=(6, 5.1), dpi=72)
-    axes = figure.add_axes((-0.1, -0.07, 1.2, 1.2), projection="3d", computed_zorder=False)
-    axes.view_init(elev=18, azim=-62)
-    axes.set(
-        xlim=(-reach, reach), ylim=(-reach, reach), zlim=(floor, 0.1), xticklabels=(), yticklabels=(), zticklabels=()
+def exoskeleton() -> tuple[Result, float, Look]:
+    """Two steps, the push, and what follows."""
+    from exo_walk import simulate
+
+    return after(simulate(stop=7.9), 4.9), 1.0, replace(LOOK, size=(400, 340))
+
+
+def wheeled_cart() -> tuple[Result, float, Look]:
+    """The carts of an example, each with its own controller, and what they drive around; a picture of their paths."""
+    from cart_figure2 import CASES, drive, picture
+
+    case = CASES["cart"]
+    runs = {f"cart{k}": drive(case, start) for k, start in enumerate(case.starts, 1)}
+    picture(str(DOCS / "wheeled_cart.png"), case, list(runs.values()))
+    first = next(iter(runs.values()))
+    scene = Scene({"world": Scenario(), **{name: WheeledCart() for name in runs}})
+    signals: dict[str, np.ndarray] = {}
+    constants: dict[str, float] = {}
+    for name, member in scene.members.items():
+        run = runs.get(name, first)
+        values = member.start_values(case.obstacles if name == "world" else {})
+        constants |= {f"{name}.{variable}": value for variable, value in values.items()}
+        signals |= {f"{name}.{variable}": run[variable] for variable in values if variable in run}
+    result = Result("carts", first["time"], signals, {}, constants, scene)
+    camera = (0.0, -0.4, 27.0, -2.0, 3.2, 0.0)  # a little from below, as one looks at a table
+    return after(result.until(22.0), 3.0), 4.0, replace(QUIET, size=(480, 300), camera=camera)
+
+
+def panda() -> tuple[Result, float, Look]:
+    """A robot that moves between postures, its motors as springs and dampers."""
+    robot = Tree.from_file(distribution("example-robot-data").locate_file(PANDA), report=lambda _: None)
+    joints = [f"panda_joint{k}" for k in range(1, 8)]
+    middle = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+    swing = np.array([0.9, 0.45, 0.3, 0.4, 0.4, 0.4, 0.8])
+    stiffness, damping = np.array([600.0] * 4 + [200.0] * 3), np.array([60.0] * 4 + [12.0] * 3)
+
+    def wanted(t: float) -> tuple[np.ndarray, np.ndarray]:
+        pace = 2 * np.pi / 4.0 * np.array([1, 2, 1, 2, 1, 2, 1])
+        return middle + swing * np.sin(pace * t), swing * pace * np.cos(pace * t)
+
+    start = {f"{joint}.angle_start": float(angle) for joint, angle in zip(joints, wanted(0.0)[0], strict=True)}
+    control = held(joints, wanted, stiffness, damping, np.full(7, 87.0))
+    return (
+        after(robot.simulate(8.0, 0.01, start, controller=control, period=0.002), 4.0),
+        1.0,
+        seen(1.95, (0.08, -0.08, 0.46)),
     )
-    axes.set_aspect("equal")
-    frames = []
-    for i in np.searchsorted(result.t, np.arange(0.0, result.t[-1] + 1e-9, 1 / fps) - 1e-9):
-        for old in (*axes.collections, *axes.lines):
-            old.remove()
-        trail = path[(result.t > result.t[i] - 1.0) & (result.t <= result.t[i])]
-        axes.plot(trail[:, 0], trail[:, 1], floor, color="#9fb3c8", zorder=0)
-        axes.plot(*trail.T, color="#d9480f", linewidth=1.2, zorder=1)
-        for solid in drawings[i].solids:
-            vertices, faces, _ = mesh(solid)
-            corners = (vertices @ np.asarray(solid.rotation).T + solid.position)[np.array(faces)]
-            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            bright = 0.75 + 0.25 * (normals @ LIGHT) / np.linalg.norm(normals, axis=1)
-            colours = bright[:, None] * to_rgb(COLOURS[solid.group % len(COLOURS)])
-            axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, zorder=9 - solid.group))
-        figure.canvas.draw()
-        frames.append(Image.fromarray(np.array(figure.canvas.buffer_rgba())[:, :, :3]))
-    plt.close(figure)
-    return frames
+
+
+def quadruped() -> tuple[Result, float, Look]:
+    """The robot of an example stands, is pushed, and marches on the spot."""
+    from quadruped import FORCE, JOINTS, KD, KP, MARCH, PUSH, STAND, START, STRONGEST, reference, solo12
+
+    ones = np.ones(len(JOINTS))
+    control = held(JOINTS, reference, KP * ones, KD * ones, STRONGEST * ones)
+
+    def controller(t: float, y: Mapping[str, float]) -> dict[str, float]:
+        return {**control(t, y), "base.force[2]": FORCE if STAND <= t < STAND + PUSH else 0.0}
+
+    result = solo12().simulate(MARCH + 2.0, 0.02, START, controller=controller, period=0.001)
+    return after(result, STAND - 0.2), 1.0, seen(1.0, (0.0, 0.0, 0.12))
+
+
+def held(
+    joints: list[str],
+    wanted: Callable[[float], tuple[np.ndarray, np.ndarray]],
+    stiffness: np.ndarray,
+    damping: np.ndarray,
+    strongest: np.ndarray,
+) -> Callable[[float, Mapping[str, float]], dict[str, float]]:
+    """Return a controller whose motors pull the joints to wanted angles and rates."""
+
+    def controller(t: float, y: Mapping[str, float]) -> dict[str, float]:
+        angles, rates = wanted(t)
+        now, moving = (np.array([y[f"{joint}.{word}"] for joint in joints]) for word in ("angle", "rate"))
+        torques = np.clip(stiffness * (angles - now) + damping * (rates - moving), -strongest, strongest)
+        return {f"{joint}.torque": float(torque) for joint, torque in zip(joints, torques, strict=True)}
+
+    return controller
+
+
+FILMS = {f.__name__: f for f in (link_chain, spherical_arm, exoskeleton, wheeled_cart, panda, quadruped)}
+
+
+def main(chosen: list[str]) -> None:
+    sys.path.append(str(ROOT / "examples"))
+    for key in names():
+        if not chosen or key in chosen:
+            draw_icon(make(key))
+    for name, made in FILMS.items():
+        if not chosen or name in chosen:
+            result, speed, look = made()
+            target = DOCS / f"{name}.gif"
+            film(result, samples_of(result, FPS, speed), target, FPS, look, lambda done, total: None)
+            print(f"{target.name}: {target.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:]
-    for key in chosen or names():
-        draw_icon(make(key))
-    if not chosen:
-        films()
+    main(sys.argv[1:])

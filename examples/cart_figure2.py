@@ -125,7 +125,7 @@ def cart(run: dict[str, np.ndarray], k: int) -> list[tuple[np.ndarray, np.ndarra
     return cart_strokes(*(run[n][k] for n in names), l1=0.5, l2=0.3, h=0.3, r=0.15)
 
 
-def picture(name: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
+def picture(file: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
     figure, axes = plt.subplots(4, 1, figsize=(9, 11), height_ratios=(6, 1, 1, 1), layout="constrained")
     plane, samples = axes[0], len(runs[0]["time"])
     for share in (0.0, 0.5, 1.0):
@@ -152,7 +152,7 @@ def picture(name: str, case: Case, runs: list[dict[str, np.ndarray]]) -> None:
         panel.set(ylabel=f"{torque.replace('_torque', '').replace('.torque', '')}\n[N m]")
         panel.grid(alpha=0.3)
     axes[-1].set_xlabel("time [s]")
-    figure.savefig(f"cart_figure2_{name}.png", dpi=120)
+    figure.savefig(file, dpi=120)
     plt.close(figure)
 
 
@@ -207,7 +207,7 @@ def main() -> None:
             f"clearance of M at least {np.min(run['clearance_min']):.3f} m, torques up to {largest:.1f} N m"
         )
         runs.append(run)
-    picture(name, case, runs)
+    picture(f"cart_figure2_{name}.png", case, runs)
     film(name, case, runs)
     print(f"wrote cart_figure2_{name}.png and cart_figure2_{name}.gif")
 

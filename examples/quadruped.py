@@ -23,6 +23,11 @@ LEGS = {"FL": 1, "FR": 1, "HL": -1, "HR": -1}  # knees of the front legs point b
 JOINTS = [f"{leg}_{joint}" for leg in LEGS for joint in ("HAA", "HFE", "KFE")]
 STANCE = np.array([angle * sign for sign in LEGS.values() for angle in (0.0, 0.8, -1.6)])
 CHANNELS = range(1, len(JOINTS) + 1)
+KP, KD, STRONGEST = 15.0, 0.3, 2.7  # N m/rad, N m s/rad, N m
+GAINS = {f"gain.proportional[{k}]": KP for k in CHANNELS} | {f"gain.derivative[{k}]": KD for k in CHANNELS}
+LIMITS = {f"limit.{side}[{k}]": sign * STRONGEST for k in CHANNELS for side, sign in (("lower", -1), ("upper", 1))}
+START = {f"{joint}.angle_start": float(angle) for joint, angle in zip(JOINTS, STANCE, strict=True)}
+START["base.position_start[3]"] = 0.24
 
 
 class Unit:
@@ -70,43 +75,49 @@ def reference(t: float) -> tuple[np.ndarray, np.ndarray]:
     return angles, rates
 
 
-robot = Tree.from_file(
-    distribution("example-robot-data").locate_file(FILE), base="free", contacts=[f"{leg}_FOOT:0.015" for leg in LEGS]
-)
-gains = {f"gain.proportional[{k}]": 15.0 for k in CHANNELS} | {f"gain.derivative[{k}]": 0.3 for k in CHANNELS}
-limits = {f"limit.{side}[{k}]": sign * 2.7 for k in CHANNELS for side, sign in (("lower", -1), ("upper", 1))}  # N m
-start = {f"{joint}.angle_start": float(angle) for joint, angle in zip(JOINTS, STANCE, strict=True)}
-with tempfile.TemporaryDirectory() as folder:
-    plant = Unit(str(robot.build(folder)[0]), start | {"base.position_start[3]": 0.24})
-    controller = Unit(str(PidController(channels=len(JOINTS)).build(folder)[0]), gains | limits)
+def solo12() -> Tree:
+    """The robot on its four feet, its base free."""
+    file = distribution("example-robot-data").locate_file(FILE)
+    return Tree.from_file(file, base="free", contacts=[f"{leg}_FOOT:0.015" for leg in LEGS])
 
-measured = [f"{joint}.{word}" for word in ("angle", "rate") for joint in JOINTS]
-wanted = [f"{word}[{k}]" for word in ("reference", "reference_rate") for k in CHANNELS]
-inputs = [f"{word}[{k}]" for word in ("measurement", "measurement_rate") for k in CHANNELS]
-feet = [f"{leg}_FOOT.{word}" for word in ("force_z", "depth") for leg in LEGS]
-seen = [f"base.position[{k}]" for k in (1, 2, 3)] + feet
-rows = []
-for i in range(round(STOP / STEP)):
-    t = i * STEP
-    controller.set(wanted + inputs, [*np.concatenate(reference(t)), *plant.get(measured)])
-    plant.set([f"{joint}.torque" for joint in JOINTS], list(controller.get([f"output[{k}]" for k in CHANNELS])))
-    plant.set(["base.force[2]"], [FORCE if STAND <= t < STAND + PUSH else 0.0])
-    for unit in (plant, controller):
-        unit.slave.doStep(currentCommunicationPoint=t, communicationStepSize=STEP)
-    rows.append(plant.get(seen))
-plant.close()
-controller.close()
 
-table, times = np.array(rows), STEP * np.arange(1, len(rows) + 1)
-weight = 9.81 * sum(body.mass for body in robot.tree.bodies)
-at_rest, marching = round(STAND / STEP) - 1, times > MARCH
-carried = table[at_rest, 3:7].sum()
-print(f"stands:  the feet carry {carried:.4f} N of {weight:.4f} N, base {1000 * table[at_rest, 2]:.1f} mm high")
-sideways = table[(times > STAND) & ~marching, 1] - table[at_rest, 1]
-print(f"pushed:  moves {1000 * sideways.max():.1f} mm sideways, {1000 * sideways[-1]:.1f} mm when it is over")
-lifted = -1000 * table[marching, 7:11].min(axis=0)
-steps = [int(np.sum(np.diff((table[marching, 7 + k] < -0.002).astype(int)) > 0)) for k in range(4)]
-print(f"marches: lifts its feet {steps} times, by {lifted.min():.0f} to {lifted.max():.0f} mm")
-drift = 1000 * np.linalg.norm(table[-1, :2] - table[round(MARCH / STEP), :2])
-lowest, highest = 1000 * table[marching, 2].min(), 1000 * table[marching, 2].max()
-print(f"         base {lowest:.1f} to {highest:.1f} mm high, {drift:.0f} mm from where it began")
+def main() -> None:
+    robot = solo12()
+    with tempfile.TemporaryDirectory() as folder:
+        plant = Unit(str(robot.build(folder)[0]), START)
+        controller = Unit(str(PidController(channels=len(JOINTS)).build(folder)[0]), GAINS | LIMITS)
+
+    measured = [f"{joint}.{word}" for word in ("angle", "rate") for joint in JOINTS]
+    wanted = [f"{word}[{k}]" for word in ("reference", "reference_rate") for k in CHANNELS]
+    inputs = [f"{word}[{k}]" for word in ("measurement", "measurement_rate") for k in CHANNELS]
+    feet = [f"{leg}_FOOT.{word}" for word in ("force_z", "depth") for leg in LEGS]
+    seen = [f"base.position[{k}]" for k in (1, 2, 3)] + feet
+    rows = []
+    for i in range(round(STOP / STEP)):
+        t = i * STEP
+        controller.set(wanted + inputs, [*np.concatenate(reference(t)), *plant.get(measured)])
+        plant.set([f"{joint}.torque" for joint in JOINTS], list(controller.get([f"output[{k}]" for k in CHANNELS])))
+        plant.set(["base.force[2]"], [FORCE if STAND <= t < STAND + PUSH else 0.0])
+        for unit in (plant, controller):
+            unit.slave.doStep(currentCommunicationPoint=t, communicationStepSize=STEP)
+        rows.append(plant.get(seen))
+    plant.close()
+    controller.close()
+
+    table, times = np.array(rows), STEP * np.arange(1, len(rows) + 1)
+    weight = 9.81 * sum(body.mass for body in robot.tree.bodies)
+    at_rest, marching = round(STAND / STEP) - 1, times > MARCH
+    carried = table[at_rest, 3:7].sum()
+    print(f"stands:  the feet carry {carried:.4f} N of {weight:.4f} N, base {1000 * table[at_rest, 2]:.1f} mm high")
+    sideways = table[(times > STAND) & ~marching, 1] - table[at_rest, 1]
+    print(f"pushed:  moves {1000 * sideways.max():.1f} mm sideways, {1000 * sideways[-1]:.1f} mm when it is over")
+    lifted = -1000 * table[marching, 7:11].min(axis=0)
+    steps = [int(np.sum(np.diff((table[marching, 7 + k] < -0.002).astype(int)) > 0)) for k in range(4)]
+    print(f"marches: lifts its feet {steps} times, by {lifted.min():.0f} to {lifted.max():.0f} mm")
+    drift = 1000 * np.linalg.norm(table[-1, :2] - table[round(MARCH / STEP), :2])
+    lowest, highest = 1000 * table[marching, 2].min(), 1000 * table[marching, 2].max()
+    print(f"         base {lowest:.1f} to {highest:.1f} mm high, {drift:.0f} mm from where it began")
+
+
+if __name__ == "__main__":
+    main()

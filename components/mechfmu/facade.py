@@ -112,7 +112,7 @@ class ResultMethods(Result):
         return animate(self, file, fps, speed, signals)
 
     def _repr_html_(self) -> str:
-        """The display in a notebook: one plot and the player."""
+        """The display in a notebook: one plot and the recording."""
         from .view.notebook import html_of
 
         return html_of(self)

@@ -115,12 +115,12 @@ def test_quiet_and_verbose(fmu: Build, tmp_path: Path, capsys: pytest.CaptureFix
     ]
 
 
-def test_a_result_in_a_notebook_is_one_plot_and_the_player() -> None:
+def test_a_result_in_a_notebook_is_one_plot_and_the_recording() -> None:
     html = LinkChain(links=3).simulate(stop=0.5)._repr_html_()
     assert html.count("<img") == html.count("<iframe") == 1
     assert len(html) < 4_000_000
     packed = re.search(r'atob\("([A-Za-z0-9+/=]+)"\)', unescape(html))
-    assert packed and 'id="play"' in gzip.decompress(b64decode(packed[1])).decode()
+    assert packed and "class Recording" in gzip.decompress(b64decode(packed[1])).decode()
     without = replace(LinkChain(links=1).simulate(stop=0.1), mechanism=None)._repr_html_()
     assert "<img" in without and "<iframe" not in without
 

@@ -170,8 +170,12 @@ FULL_LANE_ONLY = {
     "sweep/test_sweep_foreign.py::test_a_run_is_repeated_when_its_process_is_killed": "starts many processes",
     "sweep/test_sweep_foreign.py::test_an_interrupted_sweep_of_runs_that_hang_ends_at_once": "waits for time limits",
     "sweep/test_sweep_foreign.py::test_hanging_and_crashing_runs_are_recorded_and_others_continue": "time limits",
-    "view/test_drawing.py::test_mp4": "ffmpeg",
     "view/test_drawing.py::test_shapes_are_where_pinocchio_has_them": "reads large robots",
+    "view/test_films.py::test_a_film_shows_the_frames_of_the_result": "a browser draws in software",
+    "view/test_films.py::test_ffmpeg_that_fails_is_told": "a browser draws in software",
+    "view/test_films.py::test_mp4": "a browser draws in software",
+    "view/test_films.py::test_what_a_page_cannot_do_is_told": "starts a browser twice",
+    "view/test_pages.py::test_members_of_a_system_and_a_mechanism_that_travels": "a browser draws in software",
     "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "a browser draws in software",
 }
 
@@ -246,7 +250,6 @@ COMPLETE_LANE_ONLY = {
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[5_walking]": (
         "the other notebooks, and test_walking.py"
     ),
-    "view/test_pages.py::test_the_view_can_be_turned_while_it_plays": "test_plays_and_pauses",
     "live/test_live_pages.py::test_a_robot_with_its_controller_from_the_command_line": "the arm that holds its posture",
 }
 
@@ -281,7 +284,9 @@ REPEATED = {
     "live/test_live_pages.py::test_a_page_runs_in_real_time": 5,
     "live/test_live_pages.py::test_pages_are_small": 10,
     "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,
-    "view/test_pages.py::test_plays_and_pauses": 2,
+    "view/test_pages.py::test_fits_a_phone": 2,
+    "view/test_pages.py::test_the_picture_shows_the_mechanism_moving_and_what_is_chosen": 2,
+    "view/test_pages.py::test_the_slider_and_a_click_in_a_plot_choose_the_time": 2,
 }
 
 # Files that take longest, in this order: they start first, so that no processor waits for one of them at the end.

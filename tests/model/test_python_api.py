@@ -128,7 +128,7 @@ def test_animation(tmp_path: Path) -> None:
     result.animate(tmp_path / "film.gif", fps=10)
     with Image.open(tmp_path / "film.gif") as film:
         assert film.n_frames == 6
-    assert result.animate(tmp_path / "film.html") == tmp_path / "film.html"  # what it shows: test_look_pages.py
+    assert result.animate(tmp_path / "film.html") == tmp_path / "film.html"  # what it shows: view/test_pages.py
 
 
 def test_default_plot_has_one_panel_per_unit(tmp_path: Path) -> None:

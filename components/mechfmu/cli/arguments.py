@@ -58,7 +58,7 @@ def add_result_files(parser: argparse.ArgumentParser, signal: str, drawn: str) -
     parser.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
     help = "draw only these outputs, in the plot and beside the animation"
     parser.add_argument("--signals", metavar=f"{signal},...", help=help)
-    help = f"draw the moving {drawn} into this file (html: a page with a player; gif, mp4)"
+    help = f"draw the moving {drawn} into this file (html: a page with a 3-D view; gif, mp4)"
     parser.add_argument("--animate", metavar="FILE", help=help)
 
 

@@ -72,13 +72,23 @@ def write_result_files(result: Any, options: argparse.Namespace, signals: Sequen
             names = ", ".join(missing[:MAX_NAMES]) + (", ..." if len(missing) > MAX_NAMES else "")
             REPORTER.info(f"{count(len(missing), 'signal')} not drawn: {names}; choose with --signals")
     if options.animate:
-        with REPORTER.status(f"drawing {options.animate}"):
-            result.animate(options.animate, signals=signals)
+        _animate(result, options.animate, signals)
     files = list(filter(None, (options.output, options.plot, options.animate)))
     for file in files:
         REPORTER.info(f"wrote {file}")
     if not files:
         print_final_values(result)
+
+
+def _animate(result: Any, file: str, signals: Sequence[str] | None) -> None:
+    from ..view.animate import FPS, animate, samples_of
+
+    if file.endswith(".html"):
+        with REPORTER.status(f"drawing {file}"):
+            animate(result, file, signals=signals)
+        return
+    with REPORTER.bar(f"drawing {file}", len(samples_of(result, FPS, 1.0)), "frames") as show:
+        animate(result, file, progress=lambda done, total: show(done))
 
 
 def print_final_values(result: Any) -> None:

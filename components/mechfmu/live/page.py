@@ -12,12 +12,12 @@ from ..cosim.exchange_order import declared_dependencies, exchange_order
 from ..cosim.system import System
 from ..model import Mechanism, UserError
 from ..simulation.source_mechanism import built_mechanism
-from ..view.bundle import page_of
+from ..view.bundle import PAGE_STYLES, page_of
 from ..view.scene_data import limits_with_room, scene_of
 from .member import LiveMember, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
-ENTRY, STYLES = "live/web/main.js", ("view/web/page.css", "view/web/signals.css", "live/web/live.css")
+ENTRY, STYLES = "live/web/main.js", (*PAGE_STYLES, "live/web/live.css")
 HEIGHT = 640  # px, in a notebook
 FRAME_STEP = 1 / 120  # s: the longest communication step of a mechanism alone, two for each picture
 

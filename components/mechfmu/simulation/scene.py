@@ -20,7 +20,11 @@ class Scene:
         return f"system of {', '.join(self.members)}"
 
     def drawing(self, value: Callable[[str], float]) -> Drawing:
-        return overlaid([mechanism.drawing(_member_values(name, value)) for name, mechanism in self.members.items()])
+        return overlaid(list(self.drawings(value).values()))
+
+    def drawings(self, value: Callable[[str], float]) -> dict[str, Drawing]:
+        """Return the drawings of the members by their names."""
+        return {name: member.drawing(_member_values(name, value)) for name, member in self.members.items()}
 
 
 @dataclass(frozen=True)

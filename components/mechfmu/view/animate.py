@@ -1,7 +1,11 @@
-"""Animations of a mechanism, drawn to scale: a video (gif, mp4), or an interactive page (html, see player.py)."""
+"""Animations of a mechanism: a page (html, see recording.py), or a film (gif, mp4).
+
+A film shows the 3-D view where there is a browser that can draw it (film.py), otherwise lines drawn by matplotlib.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +19,13 @@ from ..atomic_file import atomic_write
 from ..model import UserError
 from ..model.drawing import joined
 from ..simulation.result import Result
+from .browser import BrowserError
+from .film import Look, Progress, film
 from .plot import check_display
 from .solids import filled_triangles, has_surfaces
 
 ANIMATION_FILES = (".gif", ".mp4", ".html")
+FPS = 25.0  # of films
 TRAIL_DURATION = 1.0  # s
 LINE_STYLES: dict[str, dict[str, Any]] = {  # of the parts of a drawing
     "surroundings": dict(color="#7b8794", linewidth=1),
@@ -40,13 +47,14 @@ def check_animation_file(file: str | Path) -> None:
 def animate(
     result: Result,
     file: str | Path | None = None,
-    fps: float = 25.0,
+    fps: float = FPS,
     speed: float = 1.0,
     signals: Sequence[str] | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Any:
     """Animate a result at `speed` times real time, into a file or on the screen.
 
-    Returns the path of a page, or matplotlib's animation object.
+    Returns the path of the file, or matplotlib's animation object. progress(done, total): frames of a film
     """
     if file is None:
         check_display()
@@ -56,24 +64,47 @@ def animate(
         raise UserError(f"speed {speed:g}, fps {fps:g}: both must be numbers greater than 0")
     if result.mechanism is None or not result.mechanism.drawing(result.at(0)):
         raise UserError(f"{result.title} cannot be animated: it is not a mechanism with a drawing")
+    if file is None:
+        animation, _ = _lines(result, samples_of(result, fps, speed), fps, speed)
+        plt.show()
+        return animation
     try:
-        if file is not None and str(file).endswith(".html"):
-            from .player import player_page
+        with atomic_write(Path(file)) as target:
+            if str(file).endswith(".html"):
+                from .recording import recording_page
 
-            page = player_page(result, signals, speed)
-            with atomic_write(Path(file)) as target:
-                target.write_text(page, encoding="utf-8")
-            return Path(file)
-        return _video(result, file, fps, speed)
+                target.write_text(recording_page(result, signals, speed), encoding="utf-8")
+            else:
+                _film(result, target, Path(file).name, fps, speed, progress)
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+    return Path(file)
 
 
-def _video(result: Result, file: str | Path | None, fps: float, speed: float) -> Any:
-    """Animate the lines of the drawings with matplotlib, and meshes filled; mechanisms in space are seen along y."""
-    assert result.mechanism is not None
+def samples_of(result: Result, fps: float, speed: float) -> np.ndarray:
+    """Return the samples of a result that are the frames of a film."""
     times = np.arange(result.t[0], result.t[-1] + 1e-9, speed / fps)
-    samples = np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
+    return np.searchsorted(result.t, times - 1e-9).clip(0, len(result.t) - 1)
+
+
+def _film(result: Result, target: Path, name: str, fps: float, speed: float, progress: Progress) -> None:
+    """Write a film of the 3-D view, or of lines where no browser draws it; a warning tells the reason."""
+    samples = samples_of(result, fps, speed)
+    try:
+        film(result, samples, target, fps, Look(), progress)
+    except BrowserError as reason:
+        text = f"{name} shows lines drawn by matplotlib instead of the 3-D view, which needs a browser: {reason}"
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
+        animation, figure = _lines(result, samples, fps, speed)
+        _save(animation, figure, target, round(fps), progress)
+
+
+def _lines(result: Result, samples: np.ndarray, fps: float, speed: float) -> tuple[FuncAnimation, Any]:
+    """Animate the lines of the drawings with matplotlib, and meshes filled; mechanisms in space are seen along y.
+
+    Returns the animation and its figure.
+    """
+    assert result.mechanism is not None
     drawings = [result.mechanism.drawing(result.at(i)) for i in samples]
     plane = [0, drawings[0].dimension - 1]
     frames = [{part: joined(getattr(d, part), d.dimension)[:, plane] for part in LINE_STYLES} for d in drawings]
@@ -102,12 +133,7 @@ def _video(result: Result, file: str | Path | None, fps: float, speed: float) ->
 
     figure.canvas.draw()
     figure.set_layout_engine("none")  # laid out once, not again for every frame
-    animation = FuncAnimation(figure, draw, frames=len(samples), interval=1000 / fps, blit=False)
-    if file is None:
-        plt.show()
-    else:
-        _save(animation, figure, Path(file), round(fps))
-    return animation
+    return FuncAnimation(figure, draw, frames=len(samples), interval=1000 / fps, blit=False), figure
 
 
 def _axes(points: np.ndarray, vertical: str) -> tuple[Any, Any]:
@@ -122,12 +148,11 @@ def _axes(points: np.ndarray, vertical: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(animation: FuncAnimation, figure: Any, file: Path, fps: int) -> None:
+def _save(animation: FuncAnimation, figure: Any, file: Path, fps: int, progress: Progress) -> None:
     gif = file.name.endswith(".gif")
     mp4_arguments = ["-vf", EVEN_SIZE, "-pix_fmt", "yuv420p"]
     writer = PillowWriter(fps=fps) if gif else FFMpegWriter(fps=fps, extra_args=mp4_arguments)
     try:
-        with atomic_write(file) as target:
-            animation.save(target, writer=writer, dpi=72 if gif else 120)
+        animation.save(file, writer, dpi=72 if gif else 120, progress_callback=lambda i, n: progress(i + 1, n))
     finally:
         plt.close(figure)

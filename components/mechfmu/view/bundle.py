@@ -19,6 +19,7 @@ from typing import Any
 
 from ..model.extras import require
 
+PAGE_STYLES = ("view/web/page.css", "view/web/layout.css", "view/web/signals.css")  # of pages with a 3-D view
 PACKAGE = Path(__file__).parent.parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function\*?|const) (\w+))", re.MULTILINE)
@@ -27,7 +28,7 @@ UNKNOWN = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # three.js comes before the policy: its package adds style elements, which the policy does not allow
 POLICY = (
     "default-src 'none'; script-src {script} 'wasm-unsafe-eval'; style-src {style}; img-src data: blob:; "
-    "base-uri 'none'; form-action 'none'"
+    "connect-src {server}; base-uri 'none'; form-action 'none'"
 )
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -49,16 +50,18 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def page_of(title: str, entry: str, styles: Sequence[str], data: Mapping[str, Any], library: str = "") -> str:
+def page_of(
+    title: str, entry: str, styles: Sequence[str], data: Mapping[str, Any], library: str = "", server: str = "'none'"
+) -> str:
     """Return a page. entry, styles: a module and CSS files, relative to the package mechfmu; library: the address of a
-    file with `three_js()` that several pages share, instead of a copy in the page."""
+    file with `three_js()` that several pages share, instead of a copy in the page; server: what the page may ask."""
     style = "\n".join((PACKAGE / name).read_text(encoding="utf-8") for name in styles)
     script = bundle(entry)
     three = "" if library else _in_script(three_js())
     element = f'<script src="{escape(library)}"></script>' if library else f"<script>{three}</script>"
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return PAGE.format(
-        policy=POLICY.format(script=_hash(script), style=_hash(style)),
+        policy=POLICY.format(script=_hash(script), style=_hash(style), server=server),
         title=escape(title),
         style=style,
         data=text.replace("<", "\\u003c"),  # no name can end the script element

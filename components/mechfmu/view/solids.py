@@ -11,7 +11,7 @@ BASE_COLOUR = "#8a96a3"
 LIGHT = np.array([-0.35, -0.7, 0.62])  # the direction to it; the viewer looks along y
 SHADOW = 0.45  # brightness of a face turned away from the light
 
-Mesh = tuple[np.ndarray, list[tuple[int, ...]], list[list[int]]]  # vertices, triangles, polylines along the edges
+Mesh = tuple[np.ndarray, list[tuple[int, ...]]]  # vertices, triangles
 
 
 def colour_of(solid: Solid) -> str:
@@ -29,7 +29,7 @@ def filled_triangles(drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
     corners, colours = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
     for solid in drawing.solids:
         if solid.real:
-            vertices, faces, _ = mesh(solid)
+            vertices, faces = mesh(solid)
             world = np.asarray(solid.position) + vertices @ np.asarray(solid.rotation).T
             corners.append(world[np.array(faces)])
             text = colour_of(solid)
@@ -48,7 +48,7 @@ def mesh(solid: Solid) -> Mesh:
     """Return the mesh of a solid around its middle: its surface, or rings of vertices, one above the other."""
     if solid.surface is not None:
         vertices, triangles = solid.surface
-        return vertices, triangles.tolist(), []
+        return vertices, triangles.tolist()
     rings = _rings(solid)
     n, last = len(rings[0]), (len(rings) - 1) * len(rings[0])
     ends = [rings[0].mean(axis=0), rings[-1].mean(axis=0)]  # close the mesh below and above
@@ -59,8 +59,7 @@ def mesh(solid: Solid) -> Mesh:
         faces += [(len(vertices) - 2, m, k), (len(vertices) - 1, last + k, last + m)]
         for r in range(0, last, n):
             faces += [(r + k, r + m, r + n + m), (r + k, r + n + m, r + n + k)]
-    closed = [[*range(r, r + n), r] for r in ((last // 2,) if solid.kind == "sphere" else (0, last))]
-    return vertices, faces, closed + ([[k, last + k] for k in range(n)] if solid.kind == "box" else [])
+    return vertices, faces
 
 
 def _rings(solid: Solid) -> list[np.ndarray]:

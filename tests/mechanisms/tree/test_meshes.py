@@ -31,7 +31,7 @@ from mechfmu.model import UserError
 from mechfmu.multibody.surface import surface_of
 from mechfmu.multibody.tree import BodyTree
 from mechfmu.view.animate import animate
-from mechfmu.view.player import player_page
+from mechfmu.view.recording import PAGE_BYTES, recording_page
 from mechfmu.view.solids import filled_triangles
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], dtype=float)  # a tetrahedron
@@ -383,7 +383,7 @@ def test_a_robot_is_drawn_with_its_meshes_and_colours(tmp_path: Path) -> None:
     assert len(np.unique(colours.round(2), axis=0)) > 20
     animate(result, tmp_path / "panda.gif", fps=25)
     pixels = matplotlib.image.imread(tmp_path / "panda.gif")[:, :, :3] / 255
-    page = player_page(result)
-    assert len(page) < 8_000_000 and '"colour":"#ffffff"' in page
+    page = recording_page(result)
+    assert len(page) < PAGE_BYTES + 500_000 and '"colour":"#ffffff"' in page
     light = np.mean(np.all((pixels > 0.7) & (pixels < 0.98), axis=2))
     assert light > 0.02  # white arms, shaded

@@ -2,25 +2,23 @@
  * Runs a simulation in step with the wall clock: `speed` seconds of the simulation for each second. A computer that is
  * too slow gets a slower clock, never longer steps.
  */
-const LONGEST_FRAME = 1; // s: after a longer pause of the browser the clock does not catch up
+import { FrameClock } from "../../view/web/frame_clock.js";
+
 const BUSY = 0.7; // of a frame, which steps may take
 const SMOOTHING = 0.08; // of a frame in the measured speed
 const SLOW = 0.95; // of the wanted speed: below, the page says that it is too slow
 
-export class Clock {
+export class Clock extends FrameClock {
   /** step(): one communication step of h seconds; shown(): after each frame; failed(error): a step was refused. */
   constructor(h, { step, shown, failed }) {
-    Object.assign(this, { h, step, shown, failed });
-    this.speed = 1;
-    this.playing = false;
+    super({ advance: (wall) => this.#run(wall), shown });
+    Object.assign(this, { h, step, failed });
     this.measured = 1;
     this.owed = 0; // s of the simulation
-    this.last = null;
-    requestAnimationFrame((now) => this.#frame(now));
   }
 
   play(playing = true) {
-    this.playing = playing;
+    super.play(playing);
     this.measured = this.speed;
     this.owed = 0;
   }
@@ -34,15 +32,7 @@ export class Clock {
     return this.share < SLOW;
   }
 
-  #frame(now) {
-    requestAnimationFrame((next) => this.#frame(next));
-    const wall = this.last === null ? 0 : (now - this.last) / 1000;
-    this.last = now;
-    if (this.playing && wall > 0 && wall < LONGEST_FRAME) this.#advance(wall);
-    this.shown();
-  }
-
-  #advance(wall) {
+  #run(wall) {
     this.owed += wall * this.speed;
     const end = performance.now() + 1000 * Math.max(BUSY * wall, 0.01);
     let done = 0;

@@ -1,11 +1,12 @@
 /** A live page: a mechanism, or a system of mechanisms, that runs in the page. */
+import { Controls, chooseTheme } from "../../view/web/controls.js";
+import { element } from "../../view/web/element.js";
+import { button, complain, layout } from "../../view/web/page.js";
 import { Signals } from "../../view/web/signals.js";
 import { View } from "../../view/web/view.js";
 import { Clock } from "./clock.js";
-import { element } from "../../view/web/element.js";
 import { EnergyBalance } from "./energy.js";
 import { Hands } from "./hands.js";
-import { SPEEDS, fillMenu, layout } from "./layout.js";
 import { addressOf, settingsIn } from "./link.js";
 import { Panel } from "./panel.js";
 import { Simulation } from "./simulation.js";
@@ -16,21 +17,23 @@ const SHOWN_EVERY = 6; // frames: texts change at a rate that can be read
 const NEGLIGIBLE = 1e-4; // error of the energy balance, relative to the energy: below it is shown as balanced
 const AHEAD = 3; // s of the motion for which the first view has room
 const LOOKING = 150; // ms that the page takes at most to find them
-const OPTIONS = [
-  ["forces", "forces, moments", true],
-  ["reactions", "joint reactions", false],
-  ["trails", "trails", true],
-  ["ghost", "start pose", false],
-  ["follow", "camera follows", false],
-  ["frames", "frames of bodies", false],
-  ["axes", "axes", false],
-  ["shadows", "shadows", true],
-];
+
+/** The elements of a live page: those of every page, and its own. */
+function elementsOf(data) {
+  const own = {
+    link: button("Copy link", "a link with these settings"),
+    energy: element("span", { hidden: true, title: "energy that appeared or vanished by errors of the simulation" }),
+    slow: element("span", { className: "warning", hidden: true }),
+    panel: element("aside"),
+  };
+  const controls = [element("span", { className: "spacer" })];
+  return { ...layout(data, { kind: "live", header: [own.link], notes: [own.slow, own.energy], column: [own.panel], controls }), ...own };
+}
 
 class LivePage {
   static async open() {
     const data = JSON.parse(document.getElementById("data").textContent);
-    const parts = layout(data);
+    const parts = elementsOf(data);
     chooseTheme(null);
     try {
       return new LivePage(data, parts, await Simulation.load(data));
@@ -49,7 +52,7 @@ class LivePage {
     }
     const refused = this.#begin();
     const ahead = this.#lookAhead();
-    this.view = new View(parts.scene, data.scene, { widens: true, reactions: false });
+    this.view = new View(parts.scene, data.scene, { widens: true });
     for (const frame of ahead) this.view.preview(frame);
     this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#warn(this.#change(...change)) });
     this.balance = new EnergyBalance(simulation);
@@ -65,7 +68,8 @@ class LivePage {
       shown: () => this.#show(),
       failed: (error) => this.#fail(error),
     });
-    this.#controls(others);
+    this.controls = new Controls(parts, this, others);
+    parts.link.addEventListener("click", () => this.#copyLink());
     this.play(others.get("play") !== "0");
   }
 
@@ -246,50 +250,7 @@ class LivePage {
     this.panel = new Panel(panel, this.simulation, (...change) => this.#change(...change));
   }
 
-  #controls(others) {
-    const { parts } = this;
-    const speed = (value) => {
-      this.clock.speed = value;
-      parts.speed.value = String(value);
-      this.clock.play(this.clock.playing);
-    };
-    parts.play.addEventListener("click", () => this.play(!this.clock.playing));
-    parts.reset.addEventListener("click", () => this.reset());
-    parts.step.addEventListener("click", () => this.#oneStep());
-    parts.home.addEventListener("click", () => this.view.home());
-    parts.speed.addEventListener("change", () => speed(Number(parts.speed.value)));
-    parts.plots.addEventListener("click", () => parts.main.classList.toggle("no-signals"));
-    parts.theme.addEventListener("click", () => this.#theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-    parts.link.addEventListener("click", () => this.#copyLink());
-    this.chosen = Object.fromEntries(OPTIONS.map(([key, , on]) => [key, on]));
-    fillMenu(parts.options, OPTIONS, (key, on) => {
-      this.chosen[key] = on;
-      this.view.set({ [key]: on });
-    });
-    this.view.set(this.chosen);
-    this.#theme(others.get("theme"));
-    if (SPEEDS.includes(Number(others.get("speed")))) speed(Number(others.get("speed")));
-    const camera = (others.get("camera") ?? "").split(",").map(Number);
-    if (camera.length > 1 && camera.every(Number.isFinite)) this.view.cameraState = camera;
-    const faster = (by) => speed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(this.clock.speed) + by, 0), SPEEDS.length - 1)]);
-    const keys = {
-      " ": () => this.play(!this.clock.playing),
-      ArrowRight: () => this.#oneStep(),
-      ArrowUp: () => faster(1),
-      ArrowDown: () => faster(-1),
-      Home: () => this.reset(),
-    };
-    document.addEventListener("keydown", (event) => {
-      if (event.target.closest("input, select, textarea, summary") || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === " " && event.target.closest("button")) return; // presses the button
-      if (!(event.key in keys)) return;
-      event.preventDefault();
-      keys[event.key]();
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#theme(null));
-  }
-
-  #oneStep() {
+  oneStep() {
     this.play(false);
     if (this.failed) return;
     try {
@@ -299,19 +260,9 @@ class LivePage {
     }
   }
 
-  #theme(wanted) {
-    this.theme = wanted === "dark" || wanted === "light" ? wanted : (this.theme ?? null);
-    this.view.set({ theme: chooseTheme(this.theme) });
-    this.signals.draw();
-  }
-
   /** Puts the settings into the address of the page, and the address into the clipboard. */
   async #copyLink() {
-    const more = {};
-    if (this.clock.speed !== 1) more.speed = this.clock.speed;
-    if (this.theme) more.theme = this.theme;
-    if (this.view.moved) more.camera = this.view.cameraState.map((c) => Number(c.toPrecision(5))).join(",");
-    const address = addressOf(this.simulation, more);
+    const address = addressOf(this.simulation, this.controls.settings());
     history.replaceState(null, "", address || location.pathname.split("/").pop());
     try {
       await navigator.clipboard.writeText(location.href);
@@ -321,18 +272,6 @@ class LivePage {
     }
     setTimeout(() => (this.parts.link.textContent = "Copy link"), 1500);
   }
-}
-
-/** Sets the theme of the page, that of the system by default; returns it. */
-function chooseTheme(wanted) {
-  const theme = wanted ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  document.documentElement.dataset.theme = theme;
-  return theme;
-}
-
-function complain({ problem }, what, error) {
-  problem.replaceChildren(element("b", { textContent: what }), `\n${error.message ?? error}`);
-  problem.hidden = false;
 }
 
 /** All variables that can be plotted. */

@@ -23,16 +23,17 @@ def _coordinates(points: list[str], axis: str, value: Any) -> Array:
     return np.stack([value(point.format(axis)) for point in points])
 
 
-def drawing(limbs: Limbs, on_ground: bool, value: Any) -> Drawing:
-    """The links, the ground, its reactions on the feet, the thrusts of the links and the moments of the motors."""
+def drawing(limbs: Limbs, on_ground: bool, pushed: bool, value: Any) -> Drawing:
+    """The links, the ground, its reactions on the feet, thrusts, the push on the hip and the moments of the motors."""
     ends = [np.stack([value(f"link[{i + 1}].end_{a}") for a in "xy"]) for i in range(limbs.n)]
     hip = np.stack([value("hip.x"), value("hip.y")])
     reach = 0.9 * max(sum(constant(value, f"link[{i + 1}].rest_length") for i in leg) for leg in limbs.legs)
+    pushes = [Arrow("push", "force", hip, np.stack([value(f"push.force_{a}") for a in "xy"]))] if pushed else []
     below = [np.stack([value("hip.x"), value("ground.height")])] if on_ground else []
     return Drawing(
         [np.column_stack(stroke) for stroke in strokes(limbs, value)],
         floors=[Floor(at, np.array([0.0, 1.0]), reach) for at in below],
-        arrows=_arrows(limbs, hip, ends, value),
+        arrows=[*pushes, *_arrows(limbs, hip, ends, value)],
         moments=_moments(limbs, hip, ends, value),
     )
 

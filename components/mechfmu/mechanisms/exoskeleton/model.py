@@ -209,7 +209,8 @@ class Exoskeleton(Mechanism):
         return drawing.strokes(self.limbs, value)
 
     def drawing(self, value: Any) -> Drawing:
-        return drawing.drawing(self.limbs, self.configuration.contact == "automatic", value)
+        config = self.configuration
+        return drawing.drawing(self.limbs, config.contact == "automatic", config.pushed, value)
 
 
 def _of_feet(vectors: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:

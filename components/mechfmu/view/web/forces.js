@@ -5,6 +5,7 @@ import { across, instances } from "./rods.js";
 
 const LONGEST = 0.34; // of the size: the arrow of the largest force
 const WIDEST = (4 / 3) * Math.PI; // the arc of the largest moment
+const FULL = 5.5; // rad: no arc is longer, so that its head does not cover its start
 const SHORTEST = 0.012; // of the size: smaller arrows are not shown
 const THICKNESS = 0.0065; // of the size
 const HEAD = { length: 0.05, width: 2.6 }; // of the size; of the thickness
@@ -122,7 +123,7 @@ export class Forces {
     const flat = this.dimension === 2;
     const at = this.#lifted(frame, offset);
     const vector = flat ? [0, 0, frame[offset + 2]] : pointOf(frame, offset + 3, 3);
-    const angle = turning ? (WIDEST * turning) / this.scale.moment.unit : 0;
+    const angle = turning ? Math.min((WIDEST * turning) / this.scale.moment.unit, FULL) : 0;
     const shown = angle > 0.12;
     const axis = shown ? vector.map((x) => x / turning) : [0, 0, 1];
     const f = flat ? [0, 1, 0] : across(axis);

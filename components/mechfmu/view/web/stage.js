@@ -35,7 +35,7 @@ export class Stage {
     this.scene = new THREE.Scene();
     this.#lights();
     this.materials = materialsOf();
-    this.level = RATIOS.findIndex((ratio) => ratio <= (best ? 2 : Math.min(2, devicePixelRatio || 1)));
+    this.level = RATIOS.findIndex((ratio) => ratio <= Math.min(2, devicePixelRatio || 1));
     this.slow = 0;
     this.last = 0;
   }
@@ -145,7 +145,8 @@ function materialsOf() {
 /** One translucent colour for all parts of a ghost. */
 export function ghostMaterials(theme) {
   const look = { color: linear(theme.ghost), transparent: true, opacity: theme.ghostOpacity, depthWrite: false, roughness: 0.9 };
-  const material = new THREE.MeshLambertMaterial(look);
+  const behind = { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 4 }; // what has not moved covers it
+  const material = new THREE.MeshLambertMaterial({ ...look, ...behind });
   return Object.fromEntries(Object.keys(materialsOf()).map((name) => [name, material]));
 }
 

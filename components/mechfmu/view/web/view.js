@@ -17,7 +17,7 @@ import { THREE } from "./three.js";
 import { Trails } from "./trails.js";
 
 const DEFAULTS = {
-  axes: false, frames: false, forces: true, reactions: true, trails: true, ghost: false, follow: false, shadows: true,
+  axes: false, frames: false, forces: true, reactions: false, trails: true, ghost: false, follow: false, shadows: true,
 };
 const NO_WEBGL = "This browser cannot show the 3-D view: it has no WebGL, or WebGL is switched off.";
 
@@ -268,8 +268,9 @@ export class View {
     this.firstCentre = this.#centre(points);
     this.low = [...scene.low, 0].slice(0, 3);
     this.high = [...scene.high, 0].slice(0, 3);
+    const floor = this.framing ? this.#lowest(boundsOf(points)) : scene.low[2]; // without framing: of the whole motion
     if (scene.dimension === 2) this.plane.place([0, 0, this.back], [0, 0, 1]);
-    else if (!this.floors.length) this.plane.place([0, 0, this.#lowest(boundsOf(points))], [0, 0, 1]);
+    else if (!this.floors.length) this.plane.place([0, 0, floor], [0, 0, 1]);
   }
 
   /** The height of the ground below a mechanism in space: its lowest point, or below all that can hang on its base. */
