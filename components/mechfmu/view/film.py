@@ -26,7 +26,7 @@ SPACE_HEIGHT = 0.75
 TRAIL_STEPS = 4  # points of a trail for each frame
 COLOURS = 128  # of a GIF
 UNSEEN = 7  # of 255: a pixel of a GIF that changes less keeps its colour
-SAMPLES = 8  # frames from which its colours are chosen
+WEIGHT = 0.4  # exponent: how much the size of an area counts when its colours are chosen
 
 Progress = Callable[[int, int], None]
 
@@ -90,8 +90,7 @@ def _write_gif(frames: list[bytes], file: Path, fps: float, colours: int) -> Non
 
     Then the file holds of each frame only what changes.
     """
-    chosen = np.linspace(0, len(frames) - 1, min(len(frames), SAMPLES)).round().astype(int)
-    palette = _palette(np.concatenate([_pixels(frames[i]) for i in chosen]), colours)
+    palette = _palette(frames, colours)
     images: list[Image.Image] = []
     shown = indices = np.zeros(0)
     for pixels in map(_pixels, frames):
@@ -105,10 +104,15 @@ def _write_gif(frames: list[bytes], file: Path, fps: float, colours: int) -> Non
     images[0].save(file, save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, optimize=True)
 
 
-def _palette(pixels: np.ndarray, colours: int) -> Image.Image:
-    """Return an image with a palette for pixels; a small part of another colour counts more than its size."""
-    coarse, counts = np.unique(np.reshape(pixels, (-1, 3)) // 4, axis=0, return_counts=True)
-    weighed = np.repeat(4 * coarse + 2, np.ceil(counts**0.4).astype(int), axis=0).astype(np.uint8)
+def _palette(frames: list[bytes], colours: int) -> Image.Image:
+    """Return an image with a palette for all frames; a small part of another colour counts more than its size."""
+    counts = np.zeros(64**3, dtype=int)
+    for frame in frames:
+        red, green, blue = np.moveaxis(_pixels(frame).astype(int) // 4, 2, 0)
+        counts += np.bincount(np.ravel((red * 64 + green) * 64 + blue), minlength=len(counts))
+    (seen,) = np.nonzero(counts)
+    coarse = np.stack([seen // 64**2, seen // 64 % 64, seen % 64], axis=1)
+    weighed = np.repeat(4 * coarse + 2, np.ceil(counts[seen] ** WEIGHT).astype(int), axis=0).astype(np.uint8)
     return Image.fromarray(weighed[None]).quantize(colours, kmeans=2)
 
 
