@@ -139,10 +139,10 @@ def test_the_picture_shows_the_mechanism_moving_and_what_is_chosen(page: Page) -
     moved = page.picture()
 
     def differs(other: np.ndarray) -> int:
-        return int(np.sum(np.abs(other - moved).max(axis=2) > 30))
+        return int(np.sum(np.abs(other - moved).max(axis=2) > 8))
 
     assert differs(before) > 1000
-    for option in ("forces", "trails", "shadows", "start pose"):
+    for option in ("joint reactions", "trails", "shadows", "start pose"):
         page.option(option)
         assert differs(page.picture()) > 50, option
         page.option(option)

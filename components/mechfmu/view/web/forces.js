@@ -62,6 +62,7 @@ export class Forces {
     const seen = this.forces.some(({ inner }) => (inner ? reactions : forces)) || (forces && this.moments.length > 0);
     this.arcs.visible = forces;
     this.group.visible = seen;
+    this.drawn = { force: false, moment: false }; // whether there has been one
   }
 
   paint(theme) {
@@ -83,12 +84,12 @@ export class Forces {
     if (!this.group.visible) return "";
     const parts = [];
     const { force, moment } = this.scale;
-    if (force.unit) {
+    if (this.drawn.force) {
       const { shown, length } = this.legend;
       const unit = shown >= 1 ? ["m", 1] : shown >= 0.01 ? ["cm", 100] : ["mm", 1000];
       parts.push(`arrow ${short(shown * unit[1])} ${unit[0]} = ${short((force.unit * shown) / length)} N`);
     }
-    if (moment.unit) parts.push(`turn of 90° = ${short((moment.unit * Math.PI) / 2 / WIDEST)} N m`);
+    if (this.drawn.moment) parts.push(`turn of 90° = ${short((moment.unit * Math.PI) / 2 / WIDEST)} N m`);
     return parts.join(", ");
   }
 
@@ -98,6 +99,8 @@ export class Forces {
     const { forces, reactions } = this.shown;
     const strength = this.forces.map(({ offset, inner }) => ((inner ? reactions : forces) ? size(offset + this.dimension, this.dimension) : 0));
     const turning = this.moments.map(({ offset }) => (forces ? size(offset + this.dimension, this.dimension === 2 ? 1 : 3) : 0));
+    this.drawn.force ||= strength.some(Boolean);
+    this.drawn.moment ||= turning.some(Boolean);
     this.scale.force.see(Math.max(0, ...strength), this.legend.shown / this.legend.length);
     this.scale.moment.see(Math.max(0, ...turning), Math.PI / 2 / WIDEST);
     this.forces.forEach(({ offset }, k) => this.#arrow(k, frame, offset, strength[k]));
