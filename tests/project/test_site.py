@@ -19,18 +19,26 @@ import gallery  # noqa: E402
 from live_gallery import Exhibit, exhibits  # noqa: E402
 from site_files import problems_of, share_scripts  # noqa: E402
 
+from mechfmu import LinkChain, __version__  # noqa: E402
+from mechfmu.check.checker import Options, check_fmu  # noqa: E402
+from mechfmu.check.report.as_html import to_html  # noqa: E402
+
 PHONE, DESKTOP = (390, 844), (1280, 900)
 FRAME = "iframe.live-page"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site with one live page, without notebooks and FMUs."""
+    """The site with one live page and one FMU, without notebooks."""
     out = tmp_path_factory.mktemp("out")
+    (fmu,) = LinkChain(links=2).build(out)
+    report = check_fmu(fmu, Options(only=("S",)))
+    (out / "LinkChain.check.html").write_text(to_html([report], __version__), encoding="utf-8")
+    facts = {fmu.name: {"size": "1 kB", "checked": "1/1"}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "NOTEBOOKS", [])
         patch.setattr(gallery, "exhibits", lambda: [e for e in exhibits() if e.name == gallery.FRONT])
-        first, problems = gallery.write_site(out, {}, "legend")
+        first, problems = gallery.write_site(out, facts, "legend")
     assert problems == []  # no dead links and anchors, nothing from elsewhere; mkdocs has no warnings
     return first.parent
 
@@ -109,6 +117,11 @@ def test_no_page_is_wider_than_a_phone_or_asks_the_network(site: Path, browser: 
         asked += [address for address in browser.requests() if not address.startswith("file:")]
         errors += browser.errors()
     assert wide == {} and asked == [] and errors == []
+
+
+def test_the_gallery_offers_the_fmu_with_its_variables_and_report(site: Path) -> None:
+    files = {f.name for f in (site / "gallery").iterdir()}
+    assert files >= {"LinkChain.fmu", "LinkChain.variables.html", "LinkChain.check.html"}  # links are checked above
 
 
 def test_the_first_page_runs_and_the_gallery_runs_what_is_pressed(site: Path, browser: Browser) -> None:
