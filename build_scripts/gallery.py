@@ -17,14 +17,14 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from nbclient.exceptions import CellExecutionError
 from notebooks import NOTEBOOKS, executed, page
-from site_files import problems_of, share_scripts
+from site_files import problems_of, share_scripts, shrink_films, shrink_plot
 
 from mechfmu.mechanisms import make, names
 from mechfmu.model import Mechanism
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
-SUFFIXES = (".fmu", ".python.fmu")
+NATIVE, PYTHON = ".fmu", ".python.fmu"
 FIRST = ("link_chain", "spherical_arm", "tree", "exoskeleton", "wheeled_cart")  # then other mechanisms
 HELPERS = {
     "cart_controller": "wheeled_cart",
@@ -42,8 +42,9 @@ FRONT = "link_chain"  # the live page on the first page, instead of this picture
 FRONT_PICTURE = re.compile(r"!\[[^\]]*\]\(link_chain\.gif\)")
 TABLES = """## FMUs
 
-What `python3 build_scripts/demo.py` built, checked and simulated on the machine that made these pages.
-[Benchmarks](benchmarks.md) describes how the figures below the tables were measured.
+What `python3 build_scripts/demo.py` built, checked and simulated on the machine that made these pages. Native FMUs can
+be downloaded; `mechfmu build NAME --kind python` makes the others. [Benchmarks](benchmarks.md) describes how the
+figures below the tables were measured.
 
 ```text
 {legend}
@@ -74,6 +75,7 @@ def write_site(out: Path, facts: Facts, legend: str, progress: Progress = lambda
             except CellExecutionError as error:
                 problems.append(f"{notebook.name}: {error.ename}: {error.evalue}")
         share_scripts(docs, docs / "scripts")
+        shrink_films(docs)
         progress("writing the site")
         build_pages(docs, out / "site", pages)
     return out / "site" / "index.html", problems + problems_of(out / "site", MAX_SITE)
@@ -105,6 +107,8 @@ def notebook_page(notebook: Path, docs: Path) -> str:
     place, about = docs / "notebooks", docs / "notebooks.md"
     found = executed(notebook, docs)
     (place / f"{notebook.stem}.md").write_text(page(found, notebook.stem, place), encoding="utf-8")
+    for picture in place.glob(f"{notebook.stem}_*.png"):
+        shrink_plot(picture, picture)
     for file in (place / "out").rglob("*"):
         if file.is_file() and file.suffix != ".html":
             file.unlink()  # what the cells wrote besides pages: FMUs, results
@@ -175,10 +179,13 @@ def section(mechanism: Mechanism, out: Path, assets: Path, facts: Facts, benchma
     """One mechanism: FMUs with their check reports, signals, variables, theory, benchmarks."""
     name, key = mechanism.name, mechanism.key
     parts = [f"### {name}", f"{mechanism.title} (`mechfmu build {key}`)."]
-    fmus = [f"{name}{suffix}" for suffix in SUFFIXES if f"{name}{suffix}" in facts]
+    fmus = [f"{name}{suffix}" for suffix in (NATIVE, PYTHON) if f"{name}{suffix}" in facts]
     if not fmus:
         return "\n\n".join([*parts, "Not built: see the output of the demonstration."])
-    for file in (f"{name}.png", *fmus, *(f"{fmu}.check.html".replace(".fmu", "") for fmu in fmus)):
+    if (out / f"{name}.png").exists():
+        shrink_plot(out / f"{name}.png", assets / f"{name}.png")
+    files = [fmu for fmu in fmus if not fmu.endswith(PYTHON)]
+    for file in (*files, *(f"{fmu}.check.html".replace(".fmu", "") for fmu in fmus)):
         if (out / file).exists():
             shutil.copy(out / file, assets)
     with zipfile.ZipFile(out / fmus[0]) as archive:
@@ -194,12 +201,14 @@ def section(mechanism: Mechanism, out: Path, assets: Path, facts: Facts, benchma
 
 
 def fmu_table(fmus: list[str], facts: Facts) -> str:
+    """What was found out about the FMUs; the native ones can be downloaded."""
     titles = list(facts[fmus[0]])
     rows = [["FMU", *titles], ["---"] * (1 + len(titles))]
     for fmu in fmus:
         found = dict(facts[fmu])
         found["checked"] = f'<a href="gallery/{fmu.removesuffix(".fmu")}.check.html">{found["checked"]}</a>'
-        rows.append([f'<a href="gallery/{fmu}">{fmu}</a>', *found.values()])
+        shown = f"`{fmu}`" if fmu.endswith(PYTHON) else f'<a href="gallery/{fmu}" download>{fmu}</a>'
+        rows.append([shown, *found.values()])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

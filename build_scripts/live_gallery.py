@@ -186,10 +186,10 @@ def take_picture(html: str, moment: float, picture: Path) -> None:
             asked = [f"--virtual-time-budget={budget}", f"--screenshot={shot}"]
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run([browser, *flags, *asked, f"{page.as_uri()}#theme=light&play=0"], **SILENT)
-            if shot.exists() and not _is_blank(image := Image.open(shot).convert("RGB")):
+            if not shot.exists():
+                continue
+            with Image.open(shot) as taken:
+                image = taken.convert("RGB")
+            if any(low < high for low, high in image.getextrema()):  # it has loaded
                 image.resize(KEPT).save(picture, quality=QUALITY, optimize=True)
                 return
-
-
-def _is_blank(image: Image.Image) -> bool:
-    return all(low == high for low, high in image.getextrema())

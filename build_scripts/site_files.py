@@ -1,4 +1,4 @@
-"""The files of the site: scripts that pages share, and what is wrong with the pages."""
+"""The files of the site: scripts that pages share, pictures that load quickly, and what is wrong with the pages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LONG = 100_000  # bytes of a script in a page that is worth a file: three.js, plotly.js
-SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+from PIL import Image, ImageSequence
+
+LONG = 100_000  # bytes of a script in a page that is worth a file: three.js, plotly.js, the script of live pages
+SCRIPT = re.compile(r'<script(?: type="(module)")?>(.*?)</script>', re.DOTALL)
+POLICY = '<meta http-equiv="Content-Security-Policy"'  # allows scripts in the page after it; files come before it
+FILM_QUALITY = 45  # of WebP
+PLOT_WIDTH, PLOT_COLOURS = 720, 48
 OUTSIDE = ("http", "https", "mailto", "data", "blob", "javascript")
 ADDRESSES = {"href", "src", "poster", "data-live"}  # attributes
 LOADED = {"script", "link", "img", "iframe", "source"}  # elements whose addresses are loaded at once
@@ -22,17 +27,42 @@ RELATIONS_LOADED = {"stylesheet", "icon", "preload", "preconnect"}  # of link; o
 def share_scripts(folder: Path, shared: Path) -> None:
     """Move long scripts out of all pages below a folder, so that the pages share one file of each."""
     for page in folder.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
+        text, modules = page.read_text(encoding="utf-8"), []
 
-        def moved(found: re.Match[str], here: Path = page.parent) -> str:
-            if len(found[1]) < LONG:
+        def moved(found: re.Match[str], here: Path = page.parent, modules: list[str] = modules) -> str:
+            if len(found[2]) < LONG:
                 return found[0]
-            file = shared / f"{hashlib.sha256(found[1].encode()).hexdigest()[:12]}.js"
+            file = shared / f"{hashlib.sha256(found[2].encode()).hexdigest()[:12]}.js"
             shared.mkdir(exist_ok=True)
-            file.write_text(found[1], encoding="utf-8")
-            return f'<script src="{Path(os.path.relpath(file, here)).as_posix()}"></script>'
+            file.write_text(found[2], encoding="utf-8")
+            address = Path(os.path.relpath(file, here)).as_posix()
+            if found[1]:  # a page from the disk cannot load modules; like one, a deferred script runs at the end
+                modules.append(f'<script defer src="{address}"></script>\n')
+            return "" if found[1] else f'<script src="{address}"></script>'
 
-        page.write_text(SCRIPT.sub(moved, text), encoding="utf-8")
+        text = SCRIPT.sub(moved, text)
+        page.write_text(text.replace(POLICY, "".join(modules) + POLICY, 1), encoding="utf-8")
+
+
+def shrink_films(docs: Path) -> None:
+    """Turn the GIF files of the pages into WebP files, of half their size."""
+    for film in docs.rglob("*.gif"):
+        with Image.open(film) as image:
+            frames = [frame.convert("RGB") for frame in ImageSequence.Iterator(image)]
+            options = dict(duration=image.info["duration"], loop=0, quality=FILM_QUALITY, method=2)
+        frames[0].save(film.with_suffix(".webp"), save_all=True, append_images=frames[1:], **options)
+        film.unlink()
+    for page in docs.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"(!\[[^\]]*\]\([^)\s]+)\.gif\)", r"\1.webp)", text), encoding="utf-8")
+
+
+def shrink_plot(plot: Path, target: Path) -> None:
+    """Write a plot with fewer pixels and colours."""
+    with Image.open(plot) as image:
+        small = image.convert("RGB")
+    small.thumbnail((PLOT_WIDTH, 10 * PLOT_WIDTH))
+    small.quantize(PLOT_COLOURS).save(target, optimize=True)
 
 
 def problems_of(site: Path, largest: int) -> list[str]:

@@ -19,18 +19,26 @@ import gallery  # noqa: E402
 from live_gallery import Exhibit, exhibits  # noqa: E402
 from site_files import problems_of, share_scripts  # noqa: E402
 
+from mechfmu import LinkChain, __version__  # noqa: E402
+from mechfmu.check.checker import Options, check_fmu  # noqa: E402
+from mechfmu.check.report.as_html import to_html  # noqa: E402
+
 PHONE, DESKTOP = (390, 844), (1280, 900)
 FRAME = "iframe.live-page"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site with one live page, without notebooks and FMUs."""
+    """The site with one live page and one FMU, without notebooks."""
     out = tmp_path_factory.mktemp("out")
+    (fmu,) = LinkChain(links=2).build(out)
+    report = check_fmu(fmu, Options(only=("S",)))
+    (out / "LinkChain.check.html").write_text(to_html([report], __version__), encoding="utf-8")
+    facts = {fmu.name: {"size": "1 kB", "checked": "1/1"}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "NOTEBOOKS", [])
         patch.setattr(gallery, "exhibits", lambda: [e for e in exhibits() if e.name == gallery.FRONT])
-        first, problems = gallery.write_site(out, {}, "legend")
+        first, problems = gallery.write_site(out, facts, "legend")
     assert problems == []  # no dead links and anchors, nothing from elsewhere; mkdocs has no warnings
     return first.parent
 
@@ -76,15 +84,18 @@ def test_what_is_wrong_with_a_site_is_found(tmp_path: Path) -> None:
 
 
 def test_pages_share_long_scripts(tmp_path: Path) -> None:
-    long = "x = 1;\n" * 20_000
+    long, policy = "x = 1;\n" * 20_000, '<meta http-equiv="Content-Security-Policy" content="...">'
     for place in ("a.html", "below/b.html"):
         (tmp_path / place).parent.mkdir(exist_ok=True)
-        (tmp_path / place).write_text(f"<script>{long}</script><script>short()</script>")
+        module = f'<script type="module">{long}2</script>'
+        (tmp_path / place).write_text(f"<script>{long}</script>{policy}<script>short()</script>{module}")
     share_scripts(tmp_path, tmp_path / "scripts")
-    (script,) = (tmp_path / "scripts").iterdir()
-    assert script.read_text() == long
-    kept = (tmp_path / "below" / "b.html").read_text()
-    assert kept == f'<script src="../scripts/{script.name}"></script><script>short()</script>'
+    library, program = sorted((tmp_path / "scripts").iterdir(), key=lambda file: file.stat().st_size)
+    assert (library.read_text(), program.read_text()) == (long, f"{long}2")
+    shared = (
+        f'<script src="../scripts/{library.name}"></script><script defer src="../scripts/{program.name}"></script>\n'
+    )
+    assert (tmp_path / "below" / "b.html").read_text() == f"{shared}{policy}<script>short()</script>"
 
 
 def test_every_live_page_has_what_the_gallery_shows() -> None:
@@ -97,7 +108,7 @@ def test_no_page_is_wider_than_a_phone_or_asks_the_network(site: Path, browser: 
     browser.size(*PHONE)
     wide, asked, errors = {}, [], []
     for page in sorted(site.rglob("*.html")):
-        if "examples" in page.parts:  # each of them is one block of code
+        if "examples" in page.parts or page.name == "404.html":  # blocks of code; what a server shows under any address
             continue
         browser.open(page)
         width = browser.js("return document.documentElement.scrollWidth")
@@ -106,6 +117,11 @@ def test_no_page_is_wider_than_a_phone_or_asks_the_network(site: Path, browser: 
         asked += [address for address in browser.requests() if not address.startswith("file:")]
         errors += browser.errors()
     assert wide == {} and asked == [] and errors == []
+
+
+def test_the_gallery_offers_the_fmu_with_its_variables_and_report(site: Path) -> None:
+    files = {f.name for f in (site / "gallery").iterdir()}
+    assert files >= {"LinkChain.fmu", "LinkChain.variables.html", "LinkChain.check.html"}  # links are checked above
 
 
 def test_the_first_page_runs_and_the_gallery_runs_what_is_pressed(site: Path, browser: Browser) -> None:

@@ -18,10 +18,15 @@ th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid #d8
 th { background: #f2f6f9; } code { background: #f2f6f9; padding: 0 0.2rem; }
 td.n { white-space: nowrap; font-family: monospace; }
 svg { max-width: 100%; height: auto; } .eq { margin-left: 2rem; font-family: serif; font-style: italic; }
+@media (max-width: 700px) {
+  table { display: block; overflow-x: auto } pre { overflow-x: auto } code { overflow-wrap: anywhere }
+  td code { overflow-wrap: normal }
+}
 """
 
 PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{name}</title><style>{style}</style></head><body>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{name}</title><style>{style}</style></head><body>
 <h1>{name}</h1><p class="sub">{title}. Built with {options} by mechfmu {version}.</p>
 {about}
 <h2>Variables</h2>

@@ -22,6 +22,10 @@ td, th { text-align: left; vertical-align: top; padding: .25em .6em; border-bott
 .finding.error { border-color: #b00020; color: inherit } .finding.warning { border-color: #d4a72c; color: inherit }
 .finding.robustness { border-color: #0969da; color: inherit }
 .small { color: #57606a; font-size: .88em } svg { max-width: 100%; height: auto }
+@media (max-width: 700px) {
+  table { display: block; overflow-x: auto } pre { overflow-x: auto } code { overflow-wrap: anywhere }
+  td code { overflow-wrap: normal }
+}
 """
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#8250df")
 W, H, LEFT, RIGHT, TOP, BOTTOM = 680, 220, 70, 12, 30, 34
@@ -32,6 +36,7 @@ def to_html(reports: Sequence[Report | NotChecked], version: str) -> str:
     body = "".join(_fmu(r) if isinstance(r, Report) else _not_checked(r) for r in reports)
     return (
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>mechfmu check: {escape(names)}</title><style>{STYLE}</style></head>"
         f"<body><h1>FMI 2.0 compliance</h1>{body}<p class='small'>mechfmu {escape(version)}</p></body></html>\n"
     )
