@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from mechfmu.cosim.system import System, joined
 from mechfmu.live.page import live_mechanism, live_system
 from mechfmu.mechanisms import make
 from mechfmu.model import Mechanism
+from mechfmu.view.browser import BrowserError, find_browser
 
 ALONE: dict[str, tuple[str, str, float, dict[str, float | str]]] = {  # title, text, time of the picture, start values
     "link_chain": ("Link chain", "Ten rods, hinged one after the other. Pull at any of them.", 0.35, {}),
@@ -28,9 +28,9 @@ ALONE: dict[str, tuple[str, str, float, dict[str, float | str]]] = {  # title, t
     "tree": ("Tree of bodies", "A column with two arms. Robot files become mechanisms of this kind.", 0.8, {}),
     "exoskeleton": (
         "Exoskeleton",
-        "It falls on its feet and, without a controller, goes down.",
+        "It lands on its feet, staggers and stands, by the springs in its joints.",
         0.45,
-        {"ground.falls_end": "false"},
+        {},
     ),
     "wheeled_cart": ("Wheeled cart", "Three wheels that roll without slipping. Pull it anywhere.", 0.8, {}),
 }
@@ -46,7 +46,6 @@ KEPT = (640, 360)
 LOADING = (1000, 5000)  # ms of the page's clock: the second if the first was too short
 PATIENCE = 120  # s
 SILENT: Any = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The view alone, at a time after the start. It stands before the policy of the page, which allows its own parts only.
 VIEW_ALONE = """<style>
 .live :is(header, footer, aside, .plots, .tools, .hint, .notes) { display: none !important }
@@ -114,7 +113,8 @@ def _mechanisms() -> Iterator[Exhibit]:
 
 
 def _alone(key: str, start: Mapping[str, float | str], progress: Callable[[str], None]) -> str:
-    return live_mechanism(make(key), start, progress)
+    mechanism = make(key)
+    return live_mechanism(mechanism, {**mechanism.live_start, **start}, progress)
 
 
 def _ready_systems() -> Iterator[Exhibit]:
@@ -173,8 +173,9 @@ def _built(folder: Path, mechanisms: dict[str, Mechanism]) -> dict[str, str | Pa
 
 def take_picture(html: str, moment: float, picture: Path) -> None:
     """Write a picture of the view of a live page as Chromium shows it; nothing if no browser is found."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
+    try:
+        browser = find_browser()
+    except BrowserError:
         return
     with tempfile.TemporaryDirectory(prefix="mechfmu-picture-", ignore_cleanup_errors=True) as folder:
         page, shot = Path(folder) / "page.html", Path(folder) / "shot.png"
@@ -185,7 +186,7 @@ def take_picture(html: str, moment: float, picture: Path) -> None:
         for budget in LOADING:
             asked = [f"--virtual-time-budget={budget}", f"--screenshot={shot}"]
             with suppress(subprocess.TimeoutExpired):
-                subprocess.run([browser, *flags, *asked, f"{page.as_uri()}#theme=light&play=0"], **SILENT)
+                subprocess.run([str(browser), *flags, *asked, f"{page.as_uri()}#theme=light&play=0"], **SILENT)
             if not shot.exists():
                 continue
             with Image.open(shot) as taken:
