@@ -250,7 +250,7 @@ COMPLETE_LANE_ONLY = {
     "project/test_notebooks.py::test_it_runs_and_its_page_shows_what_it_found[5_walking]": (
         "the other notebooks, and test_walking.py"
     ),
-    "live/test_live_pages.py::test_a_robot_with_its_controller_from_the_command_line": "the arm that holds its posture",
+    "live/test_live_hands.py::test_a_robot_with_its_controller_from_the_command_line": "the arm that holds its posture",
 }
 
 # test -> the full lane runs one of this many of its cases, and the quick lane no others
@@ -279,7 +279,7 @@ REPEATED = {
     "mechanisms/wheeled_cart/test_cart_fmu.py::test_controller_values": 3,
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_kinematically": 3,
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
-    "live/test_live_pages.py::test_a_body_follows_the_pointer": 2,
+    "live/test_live_hands.py::test_a_body_follows_the_pointer": 2,
     "live/test_live_pages.py::test_a_page_fits_a_phone": 5,
     "live/test_live_pages.py::test_a_page_runs_in_real_time": 5,
     "live/test_live_pages.py::test_pages_are_small": 10,

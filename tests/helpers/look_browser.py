@@ -15,9 +15,11 @@ from PIL import Image
 
 from helpers import needs
 from helpers.needs import tool
+from helpers.paths import ROOT
 
 webdriver = needs.module("selenium.webdriver")
 
+SCREENSHOTS = ROOT / "out" / "screenshots"  # kept for people to look at; the full lane on GitHub has them as artifact
 PATIENCE = 60  # s; the browser draws in software, beside other tests
 FLAGS = (
     "--headless",
@@ -94,3 +96,8 @@ class Browser:
     def picture(self, selector: str) -> np.ndarray:
         """Return the picture of an element: height x width x RGB."""
         return np.asarray(Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("RGB"), dtype=int)
+
+    def keep_screenshot(self, name: str) -> None:
+        """Write what the window shows to SCREENSHOTS."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))

@@ -5,13 +5,13 @@
 import { FrameClock } from "../../view/web/frame_clock.js";
 
 const BUSY = 0.7; // of a frame, which steps may take
-const SMOOTHING = 0.08; // of a frame in the measured speed
+const SMOOTHING = 0.2; // s: time constant of the measured speed
 const SLOW = 0.95; // of the wanted speed: below, the page says that it is too slow
 
 export class Clock extends FrameClock {
   /** step(): one communication step of h seconds; shown(): after each frame; failed(error): a step was refused. */
   constructor(h, { step, shown, failed }) {
-    super({ advance: (wall) => this.#run(wall), shown });
+    super({ advance: (wall) => this.#run(wall), lost: (wall) => this.#measure(0, wall), shown });
     Object.assign(this, { h, step, failed });
     this.measured = 1;
     this.owed = 0; // s of the simulation
@@ -48,6 +48,11 @@ export class Clock extends FrameClock {
       return;
     }
     if (this.owed > this.h) this.owed = 0; // too slow: the clock waits
-    this.measured += SMOOTHING * (done / wall - this.measured);
+    this.#measure(done, wall);
+  }
+
+  /** Takes into account that `done` seconds were simulated in `wall` seconds. */
+  #measure(done, wall) {
+    this.measured += (1 - Math.exp(-wall / SMOOTHING)) * (done / wall - this.measured);
   }
 }

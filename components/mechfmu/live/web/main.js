@@ -160,7 +160,7 @@ class LivePage {
     this.signals.cursor(simulation.t);
     this.signals.draw();
     parts.time.textContent = `${simulation.t.toFixed(2)} s`;
-    if (this.frames++ % SHOWN_EVERY) return;
+    if (this.frames++ % SHOWN_EVERY && parts.slow.hidden !== this.clock.slow) return;
     parts.slow.hidden = !this.clock.slow;
     const share = (this.clock.share * this.clock.speed).toPrecision(2);
     parts.slow.textContent = `this computer is too slow: the clock runs at ${share}×`;

@@ -2,9 +2,13 @@
 const LONGEST_FRAME = 1; // s: after a longer pause of the browser the clock does not catch up
 
 export class FrameClock {
-  /** advance(seconds of the wall clock): while it plays; shown(): after each frame of the browser */
-  constructor({ advance, shown }) {
-    Object.assign(this, { advance, shown, speed: 1, playing: false, last: null });
+  /**
+   * advance(seconds of the wall clock), or lost(seconds) for too long a pause: while it plays; shown(): after each frame
+   * of the browser. What passes while the page is hidden does not count.
+   */
+  constructor({ advance, lost = () => {}, shown }) {
+    Object.assign(this, { advance, lost, shown, speed: 1, playing: false, last: null });
+    document.addEventListener("visibilitychange", () => (this.last = null));
     requestAnimationFrame((now) => this.#frame(now));
   }
 
@@ -16,7 +20,7 @@ export class FrameClock {
     requestAnimationFrame((next) => this.#frame(next));
     const wall = this.last === null ? 0 : (now - this.last) / 1000;
     this.last = now;
-    if (this.playing && wall > 0 && wall < LONGEST_FRAME) this.advance(wall);
+    if (this.playing && wall > 0) (wall < LONGEST_FRAME ? this.advance : this.lost)(wall);
     this.shown();
   }
 }
