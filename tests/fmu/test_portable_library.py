@@ -15,7 +15,7 @@ from helpers.native_fmi import ALL_FUNCTIONS
 from helpers.native_formats import read_elf, read_mach_o, read_pe
 from helpers.needs import tool
 from helpers.slave_cases import Portable
-from mechfmu.codegen.compiler import PLATFORMS
+from mechfmu.codegen.compiler import STANDARD_PLATFORMS
 from mechfmu.codegen.sources import c_sources, fmu_source
 from mechfmu.fmu.portable_library import SOURCES, library
 
@@ -50,7 +50,7 @@ def test_macos_library() -> None:
         assert part.needs == {"/usr/lib/libSystem.B.dylib"}
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", STANDARD_PLATFORMS)
 def test_no_path_of_the_builder_is_inside(platform: str) -> None:
     traces = (b"/tmp/", b"mechfmu_portable_", b"/usr/lib/gcc", b".zig-cache", b"site-packages")
     assert not [trace for trace in traces if trace in content(platform)]

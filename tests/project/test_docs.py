@@ -74,7 +74,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(folder / "out" / "LinkChain.fmu", folder / name)
     (folder / "MyModel_in.csv").write_text('time,"joint[1].torque"\n0,0\n1,0.5\n2,0\n')
     names = ["--input", "MyModel_in.csv", "-o", "MyModel_ref.csv"]
-    reader(["-m", "mechfmu", "simulate", "MyModel.fmu", "--stop", "2", *names], folder)
+    reader(["-m", "mechfmu", "simulate", "MyModel.fmu", "--stop", "2", "--step", "1ms", *names], folder)
     rules = '[tool.mechfmu.check]\nonly = ["S", "D1"]\n'  # all rules are applied in tests/check
     (folder / "pyproject.toml").write_text(rules)
     robot = (ROOT / "examples" / "three_link_robot.urdf").read_text()
