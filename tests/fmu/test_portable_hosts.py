@@ -4,6 +4,7 @@ hosts without Python."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
