@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -20,7 +20,7 @@ from mechfmu.cosim.system import System, joined
 from mechfmu.live.page import live_mechanism, live_system
 from mechfmu.mechanisms import make
 from mechfmu.model import Mechanism
-from mechfmu.view.browser import BrowserError, find_browser
+from mechfmu.view.browser import BrowserError, find_browser, running
 
 ALONE: dict[str, tuple[str, str, float, dict[str, float | str]]] = {  # title, text, time of the picture, start values
     "link_chain": ("Link chain", "Ten rods, hinged one after the other. Pull at any of them.", 0.35, {}),
@@ -45,7 +45,7 @@ PICTURE, QUALITY = (1024, 576), 82  # pixels, of which a part is kept; JPEG
 KEPT = (640, 360)
 LOADING = (1000, 5000)  # ms of the page's clock: the second if the first was too short
 PATIENCE = 120  # s
-SILENT: Any = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+END_OF_PNG = b"IEND\xaeB`\x82"
 # The view alone, at a time after the start. It stands before the policy of the page, which allows its own parts only.
 VIEW_ALONE = """<style>
 .live :is(header, footer, aside, .plots, .tools, .hint, .notes) { display: none !important }
@@ -178,19 +178,28 @@ def take_picture(html: str, moment: float, picture: Path) -> None:
     except BrowserError:
         return
     with tempfile.TemporaryDirectory(prefix="mechfmu-picture-", ignore_cleanup_errors=True) as folder:
-        page, shot = Path(folder) / "page.html", Path(folder) / "shot.png"
+        page = Path(folder) / "page.html"
         page.write_text(html.replace(HEAD, HEAD + VIEW_ALONE.replace("SECONDS", f"{moment}"), 1), encoding="utf-8")
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--hide-scrollbars"]
-        flags += ["--no-first-run", "--disable-background-networking", f"--user-data-dir={folder}/profile"]
-        flags += [f"--window-size={PICTURE[0]},{PICTURE[1]}"]
+        address, size = f"{page.as_uri()}#theme=light&play=0", f"--window-size={PICTURE[0]},{PICTURE[1]}"
         for budget in LOADING:
-            asked = [f"--virtual-time-budget={budget}", f"--screenshot={shot}"]
-            with suppress(subprocess.TimeoutExpired):
-                subprocess.run([str(browser), *flags, *asked, f"{page.as_uri()}#theme=light&play=0"], **SILENT)
-            if not shot.exists():
+            shot = Path(folder) / f"{budget}.png"
+            with running(browser, address, size, f"--virtual-time-budget={budget}", f"--screenshot={shot}") as process:
+                _wait_for(shot, process)
+            if not _is_complete(shot):
                 continue
             with Image.open(shot) as taken:
                 image = taken.convert("RGB")
             if any(low < high for low, high in image.getextrema()):  # it has loaded
                 image.resize(KEPT).save(picture, quality=QUALITY, optimize=True)
                 return
+
+
+def _wait_for(shot: Path, browser: subprocess.Popen[bytes]) -> None:
+    """Wait until a picture is written, after which the browser does not always end."""
+    deadline = time.monotonic() + PATIENCE
+    while not _is_complete(shot) and browser.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def _is_complete(shot: Path) -> bool:
+    return shot.exists() and shot.read_bytes().endswith(END_OF_PNG)

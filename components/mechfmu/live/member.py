@@ -78,6 +78,7 @@ class LiveMember:
         return {
             "reads": [*names["state"], *names["discrete"], *names["parameter"]],
             "inputs": [names["input"][i] for i in recorded.inputs],
+            "limits": [self.mechanism.input_limits.get(names["input"][i]) for i in recorded.inputs],
             "free": list(recorded.free),
             "rates": rates,
             "geometry": recorded.geometry,

@@ -210,6 +210,11 @@ class Mechanism(ABC):
         return from_strokes(strokes)
 
     @property
+    def input_limits(self) -> Mapping[str, float]:
+        """Inputs that have no further effect beyond a size: a motor that gives no more."""
+        return {}
+
+    @property
     def live_start(self) -> Mapping[str, float]:
         """Values of parameters and inputs with which a live page begins, where the defaults show little."""
         return {}

@@ -25,7 +25,6 @@ HEIGHTS = (0.5, 0.95)  # relative to the width, of planar mechanisms
 SPACE_HEIGHT = 0.75
 TRAIL_STEPS = 4  # points of a trail for each frame
 COLOURS = 128  # of a GIF
-UNSEEN = 7  # of 255: a pixel of a GIF that changes less keeps its colour
 WEIGHT = 0.4  # exponent: how much the size of an area counts when its colours are chosen
 
 Progress = Callable[[int, int], None]
@@ -86,21 +85,9 @@ def _counted(frames: Iterator[bytes], total: int, progress: Progress) -> Iterato
 
 
 def _write_gif(frames: list[bytes], file: Path, fps: float, colours: int) -> None:
-    """Write pictures with the same colours in all frames, where changes that nobody sees are left out.
-
-    Then the file holds of each frame only what changes.
-    """
+    """Write pictures with the same colours in all frames: then the file holds of each frame only what changes."""
     palette = _palette(frames, colours)
-    images: list[Image.Image] = []
-    shown = indices = np.zeros(0)
-    for pixels in map(_pixels, frames):
-        new = np.asarray(Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE))
-        if images:
-            same = np.max(np.abs(pixels.astype(int) - shown), axis=2) <= UNSEEN
-            new, pixels = np.where(same, indices, new), np.where(same[:, :, None], shown, pixels)
-        shown, indices = pixels, new
-        images.append(Image.fromarray(new.astype(np.uint8)))
-        images[-1].putpalette(palette.getpalette() or [])
+    images = [Image.fromarray(_pixels(f)).quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
     images[0].save(file, save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, optimize=True)
 
 

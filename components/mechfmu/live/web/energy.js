@@ -1,11 +1,12 @@
 /** The energy balance: total - input + dissipated stays what it was at the start. */
 
 const NAMES = ["energy.total", "energy.input", "energy.dissipated"];
+const PARTS = ["energy.kinetic", "energy.potential"]; // which may be large while their sum is not
 
 export class EnergyBalance {
   constructor(simulation) {
     this.members = simulation.members.filter((m) => NAMES.every((name) => m.variables.has(name)));
-    this.readers = this.members.map((m) => m.instance.reader(NAMES));
+    this.readers = this.members.map((m) => m.instance.reader([...NAMES, ...PARTS.filter((name) => m.variables.has(name))]));
     this.begin();
   }
 
@@ -30,9 +31,9 @@ export class EnergyBalance {
   #now() {
     let [sum, size] = [0, 0];
     for (const read of this.readers) {
-      const [total, input, dissipated] = read();
+      const [total, input, dissipated, ...parts] = read();
       sum += total - input + dissipated;
-      size += Math.max(Math.abs(total), Math.abs(input), Math.abs(dissipated));
+      size += Math.max(...[total, input, dissipated, ...parts].map(Math.abs));
     }
     return { sum, size };
   }

@@ -74,7 +74,7 @@ export class Hands {
     if (this.held?.grip) {
       const { grip, part, target } = this.held;
       const spring = grip.spring(target, this.#numbers(part), simulation.t, simulation.data.step / this.substeps);
-      if (spring) inputs.push(...spring.inputs.map(([name, value]) => [part.member.name, name, value]));
+      if (spring) inputs.push(...spring.map(([name, value]) => [part.member.name, name, value]));
     }
     if (this.pushing && simulation.t < this.pushing.until - 1e-9) {
       inputs.push(...this.pushing.inputs.map(([name, value]) => [this.pushing.member.name, name, value]));

@@ -10,6 +10,7 @@ const FREQUENCY = 1.5; // Hz: how fast the spring pulls the mechanism to the poi
 const DAMPING = 0.8; // of the spring, relative to the critical one
 const STABLE = { stiffness: 0.2, damping: 0.8 }; // what both may change in a step, relative to distance and speed
 const STRONGEST = 15; // m/s2: the largest force of the spring for each kg of the mechanism
+const SHARE = 0.4; // of the limit of an input that the hand takes: beyond the limit it would not be the force
 const MOMENT = 0.01; // how little moments are used beside forces, for the same work: forces keep their direction
 
 /** A point of a member: each coordinate is a sum of weights times numbers of the member's drawing. */
@@ -93,10 +94,8 @@ export class Grip {
     const stiffness = Math.min(whole * omega ** 2, (STABLE.stiffness * own) / step ** 2);
     const damping = Math.min(2 * DAMPING * omega * whole ** 0.75 * own ** 0.25, (STABLE.damping * own) / step);
     const shorter = Math.min(1, (STRONGEST * whole) / Math.max(stiffness * distance, 1e-12));
-    const force = apart.map(
-      (c, axis) => stiffness * shorter * c - damping * jacobians.velocity[axis],
-    );
-    return { inputs: this.inputsOf(force, t, jacobians), force, position };
+    const force = apart.map((c, axis) => stiffness * shorter * c - damping * jacobians.velocity[axis]);
+    return this.#bounded(this.inputsOf(force, t, jacobians));
   }
 
   /** Inputs for a push of `duration` seconds that gives the point about a speed [m/s] along a direction. */
@@ -105,7 +104,15 @@ export class Grip {
     const own = this.#mass(direction, t, jacobians);
     if (own === null) return null;
     const mass = own ** 0.25 * Math.max(own, this.#whole()) ** 0.75;
-    return this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians);
+    return this.#bounded(this.inputsOf(direction.map((c) => (c * mass * speed) / duration), t, jacobians));
+  }
+
+  /** The inputs of a weaker force along the same line, if one of them would exceed its share. */
+  #bounded(inputs) {
+    if (inputs === null) return null;
+    const { limits } = this.member.data.velocities;
+    const excess = Math.max(1, ...inputs.map(([, value], k) => (limits[k] ? Math.abs(value) / (SHARE * limits[k]) : 0)));
+    return inputs.map(([name, value]) => [name, value / excess]);
   }
 
   /** A lower bound of the mass that a force accelerates, whatever its direction. */

@@ -349,16 +349,18 @@ class TreeVariables(Mechanism):
     def motor_rows(self) -> list[Row]:
         """The motors' inputs, in the order of the rates of joints that follow no other."""
         rows = self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
-        limits = {f"tau_{j}_{_rate_units(joint)[0]}": joint.effort for j, joint in self._limited_joints()}
+        limits = self.input_limits
         return [
-            replace(row, description=f"{row.description}; more than {limits[row.symbol]:g} {row.unit} has no effect")
-            if row.symbol in limits
+            replace(row, description=f"{row.description}; more than {limits[row.name]:g} {row.unit} has no effect")
+            if row.name in limits
             else row
             for row in rows
         ]
 
-    def _limited_joints(self) -> list[tuple[int, Joint]]:
-        return [(j, self.tree.joints[j]) for j in self.limited]
+    @property
+    def input_limits(self) -> Mapping[str, float]:
+        joints = [self.tree.joints[j] for j in self.limited]
+        return {f"{joint.name}.{FORCES[_rate_units(joint)[0]][0]}": float(joint.effort or 0.0) for joint in joints}
 
 
 STOP_ROWS = (
