@@ -349,12 +349,12 @@ class TreeVariables(Mechanism):
     def motor_rows(self) -> list[Row]:
         """The motors' inputs, in the order of the rates of joints that follow no other."""
         rows = self.joint_rows("input", "tau", FORCES, "motor {what} in joint {name}")
-        limits = self.input_limits
+        limits = [self.input_limits.get(str(row.name)) for row in rows]
         return [
-            replace(row, description=f"{row.description}; more than {limits[row.name]:g} {row.unit} has no effect")
-            if row.name in limits
+            replace(row, description=f"{row.description}; more than {limit:g} {row.unit} has no effect")
+            if limit
             else row
-            for row in rows
+            for row, limit in zip(rows, limits, strict=True)
         ]
 
     @property
