@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
+import io
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -20,7 +19,7 @@ from mechfmu.cosim.system import System, joined
 from mechfmu.live.page import live_mechanism, live_system
 from mechfmu.mechanisms import make
 from mechfmu.model import Mechanism
-from mechfmu.view.browser import BrowserError, find_browser, running
+from mechfmu.view.browser import BrowserError, find_browser, pictures
 
 ALONE: dict[str, tuple[str, str, float, dict[str, float | str]]] = {  # title, text, time of the picture, start values
     "link_chain": ("Link chain", "Ten rods, hinged one after the other. Pull at any of them.", 0.35, {}),
@@ -41,29 +40,35 @@ SYSTEMS = {  # title, mechanism
     "exoskeleton_pd": ("Exoskeleton, standing", "exoskeleton"),
     "walk": ("Exoskeleton, walking", "exoskeleton"),
 }
-PICTURE, QUALITY = (1024, 576), 82  # pixels, of which a part is kept; JPEG
-KEPT = (640, 360)
-LOADING = (1000, 5000)  # ms of the page's clock: the second if the first was too short
-PATIENCE = 120  # s
-END_OF_PNG = b"IEND\xaeB`\x82"
-# The view alone, at a time after the start. It stands before the policy of the page, which allows its own parts only.
+KEPT, QUALITY = (640, 360), 82  # pixels; JPEG
+# The view alone, at a time after the start; its picture goes to view/browser.py. It stands before the policy of the
+# page, which allows its own parts only.
 VIEW_ALONE = """<style>
 .live :is(header, footer, aside, .plots, .tools, .hint, .notes) { display: none !important }
 .live main { display: block !important; padding: 0 !important }
-.live .stage { height: 100vh !important; border: 0 !important; border-radius: 0 !important }
+.live .stage { width: 1024px; height: 576px !important; border: 0 !important; border-radius: 0 !important }
 </style>
 <script>
-const loading = setInterval(() => {
+const loading = setInterval(async () => {
   const page = globalThis.livePage;
   if (!page) return;
   clearInterval(loading);
+  page.play(false);
+  page.reset();
   while (page.simulation.t < SECONDS) {
     page.simulation.step(page.data.step);
     page.view.show(page.simulation.draw());
   }
+  await new Promise(requestAnimationFrame);
+  page.view.render();
+  const { canvas } = page.view, { width, height } = canvas;
+  const picture = Object.assign(document.createElement("canvas"), { width, height });
+  picture.getContext("2d").drawImage(canvas, 0, 0);
+  picture.toBlob((png) => fetch("picture", { method: "POST", body: png }), "image/png");
 }, 50);
 </script>
 """
+POLICY, WITH_SERVER = "default-src 'none'", "default-src 'none'; connect-src 'self'"
 HEAD = '<meta charset="utf-8">\n'  # the beginning of every page
 
 ROBOTS = "cmeel.prefix/share/example-robot-data/robots"  # in the package example-robot-data
@@ -172,34 +177,8 @@ def _built(folder: Path, mechanisms: dict[str, Mechanism]) -> dict[str, str | Pa
 
 
 def take_picture(html: str, moment: float, picture: Path) -> None:
-    """Write a picture of the view of a live page as Chromium shows it; nothing if no browser is found."""
-    try:
-        browser = find_browser()
-    except BrowserError:
-        return
-    with tempfile.TemporaryDirectory(prefix="mechfmu-picture-", ignore_cleanup_errors=True) as folder:
-        page = Path(folder) / "page.html"
-        page.write_text(html.replace(HEAD, HEAD + VIEW_ALONE.replace("SECONDS", f"{moment}"), 1), encoding="utf-8")
-        address, size = f"{page.as_uri()}#theme=light&play=0", f"--window-size={PICTURE[0]},{PICTURE[1]}"
-        for budget in LOADING:
-            shot = Path(folder) / f"{budget}.png"
-            with running(browser, address, size, f"--virtual-time-budget={budget}", f"--screenshot={shot}") as process:
-                _wait_for(shot, process)
-            if not _is_complete(shot):
-                continue
-            with Image.open(shot) as taken:
-                image = taken.convert("RGB")
-            if any(low < high for low, high in image.getextrema()):  # it has loaded
-                image.resize(KEPT).save(picture, quality=QUALITY, optimize=True)
-                return
-
-
-def _wait_for(shot: Path, browser: subprocess.Popen[bytes]) -> None:
-    """Wait until a picture is written, after which the browser does not always end."""
-    deadline = time.monotonic() + PATIENCE
-    while not _is_complete(shot) and browser.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
-
-
-def _is_complete(shot: Path) -> bool:
-    return shot.exists() and shot.read_bytes().endswith(END_OF_PNG)
+    """Write a picture of the view of a live page as a browser shows it; nothing if there is none that does."""
+    page = html.replace(HEAD, HEAD + VIEW_ALONE.replace("SECONDS", f"{moment}"), 1).replace(POLICY, WITH_SERVER, 1)
+    with suppress(BrowserError), closing(pictures(page, 1, find_browser())) as arriving:
+        image = Image.open(io.BytesIO(next(arriving))).convert("RGB")
+        image.resize(KEPT).save(picture, quality=QUALITY, optimize=True)

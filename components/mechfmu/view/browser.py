@@ -32,7 +32,7 @@ INSIDE = {
 FLAGS = (
     *("--headless", "--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--mute-audio"),
-    *("--hide-scrollbars", "--disable-breakpad", "--disable-crash-reporter", "--no-proxy-server"),
+    *("--disable-breakpad", "--disable-crash-reporter", "--no-proxy-server"),
     "--enable-unsafe-swiftshader",  # WebGL without a graphics card
 )
 PATIENCE = 60.0  # s, for one picture; the first one includes the start of the browser
@@ -65,10 +65,7 @@ def pictures(page: str, count: int, browser: Path, ratio: int = 1) -> Generator[
     ratio: pixels of the screen for each pixel of the page
     """
     arrived: queue.Queue[bytes | str] = queue.Queue(WAITING)
-    with (
-        _served(page, arrived) as address,
-        running(browser, address, f"--force-device-scale-factor={ratio}") as process,
-    ):
+    with _served(page, arrived) as address, _running(browser, address, ratio) as process:
         for number in range(1, count + 1):
             yield _next(arrived, process, f"{browser.name}: picture {number} of {count}")
 
@@ -139,10 +136,10 @@ def _served(page: str, arrived: queue.Queue[bytes | str]) -> Iterator[str]:
 
 
 @contextmanager
-def running(browser: Path, address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
+def _running(browser: Path, address: str, ratio: int) -> Iterator[subprocess.Popen[bytes]]:
     """Open an address in a browser with a fresh profile; afterwards neither of them is left."""
     with tempfile.TemporaryDirectory(prefix="mechfmu-film-", ignore_cleanup_errors=True) as profile:
-        command = [str(browser), *FLAGS, f"--user-data-dir={profile}", *flags, address]
+        command = [str(browser), *FLAGS, f"--user-data-dir={profile}", f"--force-device-scale-factor={ratio}", address]
         if sys.platform != "win32" and os.geteuid() == 0:
             command.insert(1, "--no-sandbox")  # without it, it does not start for the administrator
         nothing = subprocess.DEVNULL
