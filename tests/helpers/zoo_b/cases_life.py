@@ -33,6 +33,7 @@ HALFWAY = [
         "values outside of their type",
         "range_late",
         "An output leaves its own min and max after 75 % of the default experiment.",
+        also=("D14",),  # by a jump without an event
     ),
     case("D13", "slow calls, a hang", "slow_once", "One step takes 3 s, all others microseconds."),
     case("D13", "slow calls, a hang", "slow_steps", "Every step takes 0.12 s."),
