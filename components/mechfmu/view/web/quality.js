@@ -10,7 +10,7 @@ export const LEVELS = [
   { ratio: 2, shadows: 2048, plots: 0 },
   { ratio: 1.5, shadows: 2048, plots: 0 },
   { ratio: 1, shadows: 1024, plots: 0 },
-  { ratio: 0.8, shadows: 1024, plots: 45 },
+  { ratio: 1, shadows: 0, plots: 45 },
   { ratio: 0.8, shadows: 0, plots: 45 },
   { ratio: 0.65, shadows: 0, plots: 95 },
   { ratio: 0.5, shadows: 0, plots: 95 },
@@ -25,7 +25,9 @@ const FAST = 1.1; // of the budget: there may be room for a better one
 const WINDOW = { pictures: 6, least: 200, most: 600 }; // over which a mean is taken: number, ms
 const SKIPPED = 3; // pictures after a change, which have to be prepared
 const LONGEST = 1000; // ms: a longer gap is a pause of the browser
-const WAIT = { first: 4000, longer: 3, useless: 60000 }; // ms before a raise; factor after one that failed
+const WAIT = { first: 4000, longer: 3, longest: 30000 }; // ms before a raise; the factor after one that failed
+const PROVEN = 2000; // ms after which a raise was good
+const REST = 60000; // ms in which nothing is changed, where the browser sets the pace
 const SAME = 0.03; // of the time of a picture: if the lowest level changes no more, the browser sets the pace
 
 export class Quality {
@@ -71,13 +73,13 @@ export class Quality {
     this.count = this.sum = this.longest = 0;
     if (mean > SLOW * BUDGET) return this.#lower(mean);
     this.good = mean < FAST * BUDGET ? this.good + passed : 0;
-    if (this.good > this.wait / 2) this.raised = false; // the level is good for long enough
+    if (this.raised && this.good > PROVEN) [this.raised, this.wait] = [false, WAIT.first];
     return this.good > this.wait && this.index > this.best && this.#to(this.index - 1, true);
   }
 
   #lower(mean) {
     if (this.raised) {
-      this.wait *= WAIT.longer;
+      this.wait = Math.min(WAIT.longest, WAIT.longer * this.wait);
       return this.#to(this.index + 1);
     }
     this.good = 0;
@@ -87,7 +89,7 @@ export class Quality {
     if (Math.abs(mean - before) > SAME * before || index === LOWEST) return false;
     this.failure = null;
     this.#to(index);
-    this.rest = WAIT.useless;
+    this.rest = REST;
     return true;
   }
 

@@ -5,6 +5,7 @@ import { linear, THREE } from "./three.js";
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // names of renderers without a graphics card
 
 const BANDS = 32; // of the background
+const SEAM = 4; // CSS pixels by which they overlap
 
 /**
  * Tone mapping that leaves colours as they are up to SHOULDER, and lets what is brighter run into white. three.js has
@@ -115,8 +116,9 @@ export class Stage {
     const { x: width, y: height } = renderer.getSize(new THREE.Vector2());
     renderer.setScissorTest(true);
     bands.forEach((colour, k) => {
-      const [top, bottom] = [k, k + 1].map((row) => Math.round((row * height) / bands.length));
-      renderer.setScissor(0, height - bottom, width, bottom - top);
+      const [top, bottom] = [k, k + 1].map((row) => Math.round(height * (1 - row / bands.length)));
+      const low = Math.max(0, bottom - SEAM);
+      renderer.setScissor(0, low, width, top - low);
       renderer.setClearColor(colour, 1);
       renderer.clear();
     });
