@@ -32,17 +32,15 @@ def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ..
     mechanism = mechanism_type(**dict(options))
     compiler, host = default_compiler(), host_platform()
     runtime = c_sources(*NATIVE)
-    own = {
-        "model.c": model_c(mechanism, GUID, {}),
-        "engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8"),
-    }
-    files = runtime | own
+    generated = {"model.c": model_c(mechanism, GUID, {})}
+    own = {"engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8")}
+    files = runtime | own | generated
     digest = hashlib.sha256(
         "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
-        compile_sources((runtime, own), target, host, compiler)
+        compile_sources((runtime, own), target, host, compiler, generated=generated)
 
     with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
         return ctypes.CDLL(str(file))
