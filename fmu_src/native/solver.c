@@ -53,7 +53,7 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->n = n;
     s->n_guards = n_guards;
     s->steps = s->evaluations = 0;
-    s->g_known = 0;
+    s->g_known = s->g_unchanged = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
     double **vectors[] = {&s->x, &s->slope, &s->x_new, &s->stage};
@@ -73,9 +73,10 @@ long solver_steps(const Solver *s) { return s->steps; }
 
 long solver_evaluations(const Solver *s) { return s->evaluations; }
 
-void solver_guards_before(Solver *s, const double *g) {
+void solver_guards_before(Solver *s, const double *g, int unchanged) {
     memcpy(s->g_old, g, s->n_guards * sizeof *g);
     s->g_known = 1;
+    s->g_unchanged = unchanged;
 }
 
 const double *solver_guards_last(const Solver *s) { return s->g_old; }
@@ -151,8 +152,9 @@ static double locate_zero_crossing(Solver *s, const Problem *problem, int stiff,
 
 /* Whether guards have crossed zero before the run begins; the first of them is *guard. */
 static int event_at_start(Solver *s, const Problem *problem, size_t *guard) {
-    const int known = s->g_known;
-    s->g_known = 0;
+    const int known = s->g_known, unchanged = s->g_unchanged;
+    s->g_known = s->g_unchanged = 0;
+    if (unchanged) return 0;
     evaluate_guards(s, problem, s->t, s->x, s->g_trial);
     for (size_t k = 0; known && k < s->n_guards; k++)
         if (s->g_old[k] > 0 && s->g_trial[k] <= 0) {

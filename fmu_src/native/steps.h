@@ -20,6 +20,7 @@ struct Solver {
     size_t *pivots;
     double *g_old, *g_new, *g_trial;
     int g_known;               /* g_old holds the guards before the next run */
+    int g_unchanged;           /* they are the guards at its start as well */
     int slope_known;           /* slope is the one at the start of the next run */
     int implicit;              /* the method of this run */
     const double *slope_after; /* at the end of the last run; NULL: not known */
