@@ -202,22 +202,19 @@ def _with_foot_forces(
     b_hip, loaded = NOTHING, list(sweep.links)
     for b, (leg, force) in enumerate(zip(limbs.legs, R or (), strict=R is not None)):
         for i in reversed(leg):
-            link, couple = sweep.links[i], NOTHING
-            if ankles is not None and i == leg[-1]:
-                lever = -ankles[b] * limbs.sigma[i] / links.l[i]
-                couple = (lever * link.t[0], lever * link.t[1])
-            tau, nu, arrives = _passed(link, plus(force, couple))
+            link = sweep.links[i]
+            turned = ankles is not None and i == leg[-1]
+            tau, nu, force = _passed(link, force, -ankles[b] * limbs.sigma[i] / links.l[i] if turned else 0.0)
             loaded[i] = link._replace(
                 beta=link.beta + link.y_t * tau, rho=link.rho + nu, alpha=link.alpha + link.y_u * nu
             )
-            force = minus(arrives, couple)
         b_hip = plus(b_hip, force)
     return b_hip, loaded
 
 
-def _passed(link: SweptLink, F: Vector) -> tuple[Array, Array, Vector]:
-    """tau, nu and F' of (9)."""
-    tau = dot(link.t, F)
+def _passed(link: SweptLink, F: Vector, couple: Array = 0.0) -> tuple[Array, Array, Vector]:
+    """tau, nu and F' of (9); `couple`: one more force along t on the distal node, and its opposite on the other."""
+    tau = dot(link.t, F) + couple
     nu = dot(link.u, F) - link.g * tau
     return tau, nu, minus(F, combined(link.y_t * tau, link.p, link.y_u * nu, link.q))
 
@@ -269,7 +266,8 @@ def foot_mobility(limbs: Limbs, links: LinkStates, sweep: InwardSweep, gravity: 
         return across + units[b].own[e][f] if b == c else across
 
     def block(b: int, c: int) -> Matrix:
-        return response(b, 0, c, 0), response(b, 0, c, 1), response(b, 1, c, 0), response(b, 1, c, 1)
+        xy = response(b, 0, c, 1)
+        return response(b, 0, c, 0), xy, xy if b == c else response(b, 1, c, 0), response(b, 1, c, 1)
 
     a = [[dot(F, a_hip) + passed for F, passed in zip(unit.at_hip[:2], unit.a, strict=True)] for unit in units]
     turn = [[(response(c, 0, b, 2), response(c, 1, b, 2)) for c in range(2)] for b in range(2)]
@@ -283,22 +281,18 @@ def foot_mobility(limbs: Limbs, links: LinkStates, sweep: InwardSweep, gravity: 
 
 def _unit_forces(limbs: Limbs, links: LinkStates, sweep: InwardSweep, b: int) -> _UnitForces:
     shank = limbs.shanks[b]
-    lever = limbs.sigma[shank] / links.l[shank]
-    t = sweep.links[shank].t
-    couple = (lever * t[0], lever * t[1])
-    forces: list[Vector] = [(1.0, 0.0), (0.0, 1.0), couple]
+    couples = [0.0, 0.0, limbs.sigma[shank] / links.l[shank]]
+    forces: list[Vector] = [(1.0, 0.0), (0.0, 1.0), NOTHING]
     own: list[list[Any]] = [[0.0] * 3, [0.0] * 3]
     a: list[Any] = [0.0, 0.0]
     for i in reversed(limbs.legs[b]):
         link = sweep.links[i]
-        passed = [_passed(link, F) for F in forces]
+        passed = [_passed(link, F, c if i == shank else 0.0) for F, c in zip(forces, couples, strict=True)]
         for e, (tau, nu, _) in enumerate(passed[:2]):
             a[e] = a[e] + tau * link.beta + nu * link.alpha
             for f in range(e, 3):
                 own[e][f] = own[e][f] + link.y_t * tau * passed[f][0] + link.y_u * nu * passed[f][1]
         forces = [F for _, _, F in passed]
-        if i == shank:
-            forces[2] = minus(forces[2], couple)
     own[1][0] = own[0][1]
     return _UnitForces(
         (forces[0], forces[1], forces[2]),
