@@ -203,8 +203,8 @@ def _with_foot_forces(
     for b, (leg, force) in enumerate(zip(limbs.legs, R or (), strict=R is not None)):
         for i in reversed(leg):
             link = sweep.links[i]
-            turned = ankles is not None and i == leg[-1]
-            tau, nu, force = _passed(link, force, -ankles[b] * limbs.sigma[i] / links.l[i] if turned else 0.0)
+            couple = -ankles[b] * limbs.sigma[i] / links.l[i] if ankles is not None and i == leg[-1] else 0.0
+            tau, nu, force = _passed(link, force, couple)
             loaded[i] = link._replace(
                 beta=link.beta + link.y_t * tau, rho=link.rho + nu, alpha=link.alpha + link.y_u * nu
             )
