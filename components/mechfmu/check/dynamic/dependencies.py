@@ -24,6 +24,7 @@ FEW_KNOWNS = 60  # up to here each known is varied alone, else groups of them
 MANY_KNOWNS, MANY_UNKNOWNS = 1000, 10_000  # from here on, there are fewer points
 FEW_LISTS, LONG_LIST = 10, 32  # for few or long lists, all knowns but the listed ones make a group
 MISSED = 0.02  # probability that the random groups of one point miss an undeclared pair; there are many points
+MISSED_OF_MANY = 0.1
 MAX_BREAKAGES = 3  # errors after which states are only changed a little
 STIRRED_POINTS = 7  # sets of start values in initialization mode
 INITIAL_BUDGET = 0.25  # fraction of the rule's time for initialization mode
@@ -257,12 +258,13 @@ def _tests(search: Search, bench: Bench, watched: Sequence[Watched]) -> Iterator
 def _random_groups(
     generator: random.Random, knowns: Sequence[ModelVariable], watched: Sequence[Watched], n: int
 ) -> Iterator[Test]:
-    """A pair (unknown, known) is covered by a group that contains the known, but nothing that the unknown lists. With at
-    most n listed knowns and groups in which each known is with the probability p = 1 / (n + 1), this happens with the
-    probability p (1 - p)^n or more."""
+    """A pair (unknown, known) is covered by a group that contains the known, but nothing that the unknown lists. With
+    at most n listed knowns and groups in which each known is with the probability p = 1 / (n + 1), this happens with
+    the probability p (1 - p)^n or more."""
     p = 1.0 / (n + 1)
     covered = p * (1.0 - p) ** n
-    count = math.ceil(math.log(MISSED) / math.log(1.0 - covered))
+    missed = MISSED_OF_MANY if len(knowns) > MANY_KNOWNS else MISSED
+    count = math.ceil(math.log(missed) / math.log(1.0 - covered))
     for _ in range(count):
         group = [k for k in knowns if generator.random() < p]
         inside = {k.index for k in group}
@@ -276,12 +278,12 @@ def _random_groups(
 
 def _vary(search: Search, bench: Bench, group: list[ModelVariable], watched: list[Watched]) -> Iterator[Finding]:
     rounds = len(_changes(search, bench, group[0])) if len(group) == 1 else 1
-    base = search.base
     for i in range(rounds):
         values = _values(search, bench, group, i)
         while values:
             after = _read_with(search, bench, values, watched, i)
-            hit = next((w for w, y in zip(watched, after, strict=True) if y != base[w.v.index] and _changed(search, w, y)), None)
+            changed = (w for w, y in zip(watched, after, strict=True) if _changed(search, w, y))
+            hit = next(changed, None)
             if hit is None:
                 break
             known = _culprit(search, bench, values, hit)
@@ -317,7 +319,7 @@ def _values(search: Search, bench: Bench, group: Sequence[ModelVariable], i: int
         value = candidates[i if single else search.random.randrange(len(candidates))]
         if k.type == "Real" and not single:
             here = float(bench.base[k.index])
-            value = here + (float(value) - here) * search.random.uniform(0.7, 1.0)
+            value = here + (float(value) - here) * (0.7 + 0.3 * search.random.random())
         values[k] = value
     return values
 
@@ -339,7 +341,7 @@ def _read_with(
 
 def _changed(search: Search, w: Watched, y: float) -> bool:
     before = search.base[w.v.index]
-    if not (math.isfinite(before) and math.isfinite(y)):
+    if y == before or not (math.isfinite(before) and math.isfinite(y)):
         return False
     rounding = max(MIN_CHANGE * max(abs(before), abs(y)), 1e-12 * (w.v.nominal or 1.0))
     return abs(y - before) > max(rounding, NOISE_FACTOR * search.noise[w.v.index])

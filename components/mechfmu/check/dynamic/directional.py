@@ -21,6 +21,7 @@ COMMUNICATION_POINTS = (1, 2, 5, 11, 30, 80)
 FEW_KNOWNS = 100  # up to here each known is looked at alone, else all at once and a sample
 MANY_KNOWNS = 1000  # from here on, there are fewer points and directions
 SAMPLE = 20
+MANY_PAIRS = 500_000  # of unknowns and knowns, at a communication point
 DIRECTIONS = 4
 BUDGET = 0.6  # fraction of the rule's time
 SEED = -2.5  # a seed other than 1
@@ -291,9 +292,10 @@ def _communication_points(s: Session) -> Iterator[Finding]:
     knowns = [*s.model.of("input", types=("Real",)), *states]
     if not unknowns or not knowns:
         return
-    if len(knowns) > FEW_KNOWNS:
-        s.not_judged(f"{len(knowns) - FEW_KNOWNS} of {len(knowns)} knowns at communication points")
-        knowns = random.Random(5).sample(knowns, FEW_KNOWNS)
+    count = max(2, min(FEW_KNOWNS, MANY_PAIRS // len(unknowns)))
+    if len(knowns) > count:
+        s.not_judged(f"{len(knowns) - count} of {len(knowns)} knowns at communication points")
+        knowns = random.Random(5).sample(knowns, count)
     steps = s.steps(max(COMMUNICATION_POINTS))
     signals = [v for v in s.model.signals if v.type != "String"]
     try:

@@ -192,6 +192,12 @@ class FmuInstance:
             return v.causality == "input" and v.variability == "continuous" and v.type == "Real"
         return self.state in (STEP_COMPLETE, EVENT_MODE) and (v.causality == "input" or tunable)
 
+    def _all_settable(self) -> frozenset[ModelVariable]:
+        known = self.session.settable
+        if self.state not in known:
+            known[self.state] = frozenset(v for v in self.model.variables if self.settable(v))
+        return known[self.state]
+
     def get(self, variables: Sequence[ModelVariable]) -> list[Value]:
         if self.must_step:
             raise IllegalCall("reading after setting, without a step in between")
@@ -214,9 +220,9 @@ class FmuInstance:
         return [float(v) for v in self.get(variables)]
 
     def set(self, values: dict[ModelVariable, Value]) -> None:
-        for v in values:
-            if not self.settable(v):
-                raise IllegalCall(f"setting {v.name} in the state {self.state}")
+        if not values.keys() <= self._all_settable():
+            names = ", ".join(v.name for v in values if not self.settable(v))
+            raise IllegalCall(f"setting {names} in the state {self.state}")
         for kind, group in _by_type(values).items():
             references = binding.references([v.reference for v in group])
             self.call_checked(f"fmi2Set{kind}", references, len(group), array(kind, [values[v] for v in group]))

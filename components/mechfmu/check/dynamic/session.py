@@ -60,6 +60,7 @@ class Session:
         self._events = os.open(folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._instances: list[FmuInstance] = []
         self._libraries: dict[str, Library] = {}
+        self.settable: dict[str, frozenset[ModelVariable]] = {}  # by the state of an instance
         self._logger = Logger(self.add_message)
         self.log: list[Message] = []
         self._older = 0  # messages of the log that are older than the last call
