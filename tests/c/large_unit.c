@@ -2,7 +2,7 @@
  *
  *     y[i] = 2 k[i]  for COUNT parameters or inputs k,        x[j]' = k[j] - x[j]  for STATES states x
  *
- * Co-Simulation and Model Exchange, FMU states, directional derivatives. -DCOUPLED: y[last] depends on k[0] besides. */
+ * Co-Simulation and Model Exchange, FMU states, directional derivatives. -DCOUPLED: the last y depends on k[0] too. */
 #include "fmi2.h"
 
 #include <math.h>
