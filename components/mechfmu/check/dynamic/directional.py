@@ -110,9 +110,12 @@ def _derivatives(
     status = instance.call("fmi2GetDirectionalDerivative", *sizes, seed_values, result)
     if status > WARNING:
         name = STATUS[status] if status < len(STATUS) else str(status)
-        names = f'"{knowns[0].name}"' if len(knowns) == 1 else f"{len(knowns)} knowns"
-        raise DerivativeFailed(f"it returned {name} for {names}{instance.session.reason()}")
+        raise DerivativeFailed(f"it returned {name} for {_names(knowns)}{instance.session.reason()}")
     return list(result)
+
+
+def _names(knowns: Sequence[ModelVariable]) -> str:
+    return f'"{knowns[0].name}"' if len(knowns) == 1 else f"{len(knowns)} knowns at once"
 
 
 def _wrong(v: ModelVariable, problem: str, expected: str) -> Finding:
@@ -204,7 +207,7 @@ def _several(bench: Bench, structure: Structure, columns: Sequence[Column]) -> I
         total = sum(seed * d.value for seed, d in zip(seeds, row, strict=True))
         limit = sum(abs(seed) * (d.uncertainty + 1e-3 * abs(d.value)) for seed, d in zip(seeds, row, strict=True))
         if not abs(given[i] - total) <= limit and all(_column_right(structure, i, c) for c in columns):
-            problem = f"its derivative for {len(knowns)} knowns at once is {given[i]:.6g} ({bench.place})"
+            problem = f"its derivative for {_names(knowns)} is {given[i]:.6g} ({bench.place})"
             yield _wrong(v, problem, f"{total:.6g}, the sum of those for each known")
 
 
@@ -229,7 +232,7 @@ def _all_at_once(bench: Bench, structure: Structure, knowns: Sequence[ModelVaria
             wrong = [f for c in columns for f in _compare(bench, structure, c, [v])]
             total = sum(direction[c.known] * c.given[0] for c in columns)
             if not wrong and not abs(total - value) <= d.uncertainty:  # else a dependency is not declared: D9
-                problem = f"its derivative for {len(knowns)} knowns at once is {value:.6g} ({bench.place})"
+                problem = f"its derivative for {_names(knowns)} is {value:.6g} ({bench.place})"
                 wrong = [_wrong(v, problem, f"{total:.6g}, the sum of those for each known")]
             yield from wrong
 
@@ -370,7 +373,7 @@ def _consistency(
             for seed, k, error in zip(seeds, knowns, rounding, strict=True)
         ]
         if not abs(together[i] - sum(terms)) <= CONSISTENT * sum(map(abs, terms)) + sum(errors):
-            problem = f"its derivative for {len(knowns)} knowns at once is {together[i]:.6g} ({place})"
+            problem = f"its derivative for {_names(knowns)} is {together[i]:.6g} ({place})"
             yield _wrong(v, problem, f"{sum(terms):.6g}, the sum of those for each known")
 
 
