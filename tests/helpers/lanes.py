@@ -283,7 +283,7 @@ REPEATED = {
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_kinematically": 3,
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
     "live/test_live_hands.py::test_a_body_follows_the_pointer": 2,
-    "live/test_live_pages.py::test_a_page_fits_a_phone": 5,
+    "live/test_live_pages.py::test_a_page_fits_a_phone_and_runs_there_as_the_native_fmu": 5,
     "live/test_live_pages.py::test_a_page_runs_in_real_time": 5,
     "live/test_live_pages.py::test_pages_are_small": 10,
     "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,
