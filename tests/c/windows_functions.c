@@ -2,6 +2,8 @@
  *
  *     windows_functions A B
  */
+#include "sine.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
