@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mechfmu import LinkChain, Mechanism, SphericalArm, UserError, WheeledCart
+from mechfmu import LinkChain, SphericalArm, WheeledCart
+from mechfmu.model import Mechanism, UserError
 from mechfmu.simulation.batch import Batch
 
 RUNS, STOP, STEP = 13, 0.3, 0.02  # 13: not a multiple of the lanes
@@ -68,11 +69,11 @@ def test_a_value_beyond_its_limits_is_the_reason_of_its_run_alone() -> None:
 
 def test_mistakes_in_names_and_shapes() -> None:
     chain = LinkChain(links=2)
-    with pytest.raises(UserError, match=r"no variable joint\[1\].angel_start \(did you mean joint\[1\].angle_start"):
+    with pytest.raises(UserError, match=r"no variable joint\[1\]\.angel_start.*joint\[1\]\.angle_start"):
         chain.rollout({"joint[1].angel_start": 0.5})
-    with pytest.raises(UserError, match="tip.x cannot be set"):
+    with pytest.raises(UserError, match=r"tip\.x cannot be set"):
         chain.rollout({"tip.x": 0.5})
     with pytest.raises(UserError, match="values for 3 runs, gravity for 2"):
         chain.rollout({"joint[1].angle_start": [0.1, 0.2, 0.3], "gravity": [9.81, 1.62]})
-    with pytest.raises(UserError, match=r"link\[1\].mass = -1 kg: must be greater than 0"):
+    with pytest.raises(UserError, match=r"link\[1\]\.mass = -1 kg: must be greater than 0"):
         chain.rollout({"link[1].mass": -1.0})
