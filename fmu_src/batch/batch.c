@@ -26,6 +26,12 @@ typedef struct {
     char warning[MESSAGE_LENGTH]; /* the first one */
 } Slot;
 
+/* Where a recorded variable is. */
+typedef struct {
+    Role role;
+    size_t index;
+} Place;
+
 /* Slots that need the same calculation, first in, first out. Those that need nothing are at a communication point. */
 typedef struct {
     size_t *slots, first, count;
@@ -37,6 +43,7 @@ struct Batch {
     Lanes lanes;
     Queue queues[NEEDS];
     const Rollout *rollout; /* NULL: single steps */
+    Place *places;          /* of its outputs */
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -114,17 +121,31 @@ static int set_value(Slot *slot, fmi2ValueReference reference, double value) {
     return slot->status <= fmi2Warning;
 }
 
-static int is_role(const fmi2ValueReference *references, size_t count, Role role) {
-    for (size_t i = 0; i < count; i++)
-        if (row_of(references[i])->role == role) return 1;
+/* NULL: there is not enough memory. */
+static Place *places_of(const fmi2ValueReference *references, size_t n) {
+    Place *places = calloc(n + 1, sizeof *places);
+    for (size_t i = 0; places && i < n; i++) {
+        const Row *row = row_of(references[i]);
+        places[i] = (Place){row->role, row->index + (references[i] - row->reference)};
+    }
+    return places;
+}
+
+static int has_outputs(const Place *places, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (places[i].role == OUTPUT) return 1;
     return 0;
 }
 
-static void get_values(Slot *slot, size_t n, const fmi2ValueReference *references, double *values) {
-    instance_update_start_state(slot->instance);
+/* The values of an instance, whose outputs are in lane l. */
+static void get_values(Instance *instance, const Lanes *lanes, size_t l, const Place *places, size_t n,
+                       double *values) {
+    const double *vectors[] = {[PARAMETER] = instance->p, [INPUT] = instance->u,   [STATE] = instance->x,
+                               [DISCRETE] = instance->d,  [OUTPUT] = lanes->y + l, [DERIVATIVE] = instance->dx};
     for (size_t i = 0; i < n; i++) {
-        const Row *row = row_of(references[i]);
-        values[i] = instance_get(slot->instance, row, row->index + (references[i] - row->reference));
+        const Place place = places[i];
+        if (place.role == DERIVATIVE) instance_rates(instance);
+        values[i] = vectors[place.role][place.index * (place.role == OUTPUT ? lanes->width : 1)];
     }
 }
 
@@ -246,7 +267,7 @@ static void calculate_guards(Lanes *lanes, Slot **group, size_t n, const Need *n
     for (int k = 0; any && k < EXPLICIT_END; k++) SCATTER(lanes_stage(lanes, k), model.nx, solver->step.k[k]);
 }
 
-/* The outputs at the present points. */
+/* The outputs at the present points, into the lanes. */
 static void calculate_outputs(Lanes *lanes, Slot **group, size_t n) {
     GATHER(t, 1, &instance->state->t);
     GATHER(x, model.nx, instance->x);
@@ -254,8 +275,6 @@ static void calculate_outputs(Lanes *lanes, Slot **group, size_t n) {
     GATHER(u, model.nu, instance->u);
     GATHER(p, model.np, instance->p);
     lanes_outputs(lanes);
-    SCATTER(lanes->y, model.ny, instance->y);
-    for (size_t l = 0; l < n; l++) group[l]->instance->outputs_known = 1;
 }
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
@@ -334,10 +353,9 @@ static void begin_run(Slot *slot) {
     }
 }
 
-/* Records the values at a communication point and begins the next step, or run. */
-static void record(Slot *slot) {
+/* Begins the next step, or the next run. */
+static void leave_point(Slot *slot) {
     const Rollout *r = slot->batch->rollout;
-    get_values(slot, r->n_outputs, r->outputs, r->results + (slot->run * r->n_points + slot->point) * r->n_outputs);
     if (++slot->point < r->n_points) {
         begin_step(slot, r->t[slot->point - 1], r->t[slot->point]);
     } else {
@@ -346,7 +364,7 @@ static void record(Slot *slot) {
     }
 }
 
-/* The slots of a group are at communication points. */
+/* The slots of a group are at communication points: records their values there. */
 static void record_group(Batch *batch, Slot **group, size_t n) {
     const Rollout *r = batch->rollout;
     Slot *arrived[MOST_LANES];
@@ -361,7 +379,11 @@ static void record_group(Batch *batch, Slot **group, size_t n) {
         }
     }
     if (count && r->needs_outputs) calculate_outputs(&batch->lanes, arrived, count);
-    for (size_t l = 0; l < count; l++) record(arrived[l]);
+    for (size_t l = 0; l < count; l++) {
+        double *values = r->results + (arrived[l]->run * r->n_points + arrived[l]->point) * r->n_outputs;
+        get_values(arrived[l]->instance, &batch->lanes, l, batch->places, r->n_outputs, values);
+        leave_point(arrived[l]);
+    }
 }
 
 /* --- the interface ------------------------------------------------------------------------------------------------ */
@@ -381,12 +403,15 @@ int batch_start(Batch *batch, size_t i, double tolerance, size_t n, const fmi2Va
     return succeeded(slot);
 }
 
-void batch_rollout(Batch *batch, const Rollout *rollout) {
+int batch_rollout(Batch *batch, const Rollout *rollout) {
     Slot *group[MOST_LANES];
     Rollout own = *rollout;
     int need;
-    own.needs_outputs = is_role(own.outputs, own.n_outputs, OUTPUT);
+    Place *places = places_of(own.outputs, own.n_outputs);
+    if (!places) return 0;
+    own.needs_outputs = has_outputs(places, own.n_outputs);
     batch->rollout = &own;
+    batch->places = places;
     for (size_t i = 0; i < batch->count; i++) begin_run(&batch->slots[i]);
     for (size_t n; (n = take_group(batch, group, &need)) > 0;) {
         if (need == NOTHING)
@@ -395,6 +420,8 @@ void batch_rollout(Batch *batch, const Rollout *rollout) {
             continue_steps(batch, group, n, need);
     }
     batch->rollout = NULL;
+    free(places);
+    return 1;
 }
 
 void batch_step(Batch *batch, double h, const unsigned char *wanted) {
@@ -414,23 +441,26 @@ void batch_set(Batch *batch, size_t i, size_t n, const fmi2ValueReference *refer
     for (size_t k = 0; k < n && succeeded(slot); k++) set_value(slot, references[k], values[k]);
 }
 
-void batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2ValueReference *references,
-               double *values) {
+int batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2ValueReference *references,
+              double *values) {
     Slot *group[MOST_LANES];
+    Place *places = places_of(references, n);
+    if (!places) return 0;
+    const int needs_outputs = has_outputs(places, n);
     size_t count = 0;
-    const int needs_outputs = is_role(references, n, OUTPUT);
     for (size_t i = 0; i < batch->count; i++) {
         Slot *slot = &batch->slots[i];
-        if (wanted[i] && !slot->instance->outputs_known) group[count++] = slot;
-        if (needs_outputs && count > 0 && (count == batch->lanes.width || i + 1 == batch->count)) {
-            calculate_outputs(&batch->lanes, group, count);
-            count = 0;
-        } else if (!needs_outputs) {
-            count = 0;
-        }
+        if (wanted[i]) instance_update_start_state(slot->instance);
+        if (wanted[i]) group[count++] = slot;
+        if (count == 0 || (count < batch->lanes.width && i + 1 < batch->count)) continue;
+        if (needs_outputs) calculate_outputs(&batch->lanes, group, count);
+        for (size_t l = 0; l < count; l++)
+            get_values(group[l]->instance, &batch->lanes, l, places, n,
+                       values + (size_t)(group[l] - batch->slots) * n);
+        count = 0;
     }
-    for (size_t i = 0; i < batch->count; i++)
-        if (wanted[i]) get_values(&batch->slots[i], n, references, values + i * n);
+    free(places);
+    return 1;
 }
 
 const char *batch_error(const Batch *batch, size_t i) {

@@ -42,8 +42,8 @@ FMI2_EXPORT size_t batch_width(void);
 FMI2_EXPORT Batch *batch_new(size_t count);
 FMI2_EXPORT void batch_free(Batch *batch);
 
-/* Makes runs with the instances of the batch until there are none. */
-FMI2_EXPORT void batch_rollout(Batch *batch, const Rollout *rollout);
+/* Makes runs with the instances of the batch until there are none. 0: there is not enough memory. */
+FMI2_EXPORT int batch_rollout(Batch *batch, const Rollout *rollout);
 
 /* Instance i at its start, with some values set; at all times its inputs. 0: it failed. */
 FMI2_EXPORT int batch_start(Batch *batch, size_t i, double tolerance, size_t n, const fmi2ValueReference *references,
@@ -54,9 +54,9 @@ FMI2_EXPORT void batch_set(Batch *batch, size_t i, size_t n, const fmi2ValueRefe
 /* A step of size h by the wanted instances; one that has failed stays where it is until it is started again. */
 FMI2_EXPORT void batch_step(Batch *batch, double h, const unsigned char *wanted);
 
-/* Values of the wanted instances: values[i][k]. */
-FMI2_EXPORT void batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2ValueReference *references,
-                           double *values);
+/* Values of the wanted instances: values[i][k]. 0: there is not enough memory. */
+FMI2_EXPORT int batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2ValueReference *references,
+                          double *values);
 
 /* Why an instance has failed, or what it warned of in its last step; empty: nothing. */
 FMI2_EXPORT const char *batch_error(const Batch *batch, size_t i);

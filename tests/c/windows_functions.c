@@ -2,6 +2,7 @@
  *
  *     windows_functions A B
  */
+#include "arctangent.h"
 #include "sine.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 """CasADi's operations and the C expression of each; {0} and {1} are the operands.
 
 There are two expressions: of numbers, and of SIMD lanes, which hold a number of one instance each. Both do the same
-operations in the same order, so that the bits are the same. Sine and cosine are those of fmu_src/native/sine.h.
+operations in the same order, so that the bits are the same. Sine, cosine and atan2 are our own
+(fmu_src/native/sine.h, arctangent.h).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ BINARY = {
     "DIV": "{0} / {1}",
     "POW": "pow({0}, {1})",
     "CONSTPOW": "pow({0}, {1})",
-    "ATAN2": "atan2({0}, {1})",
+    "ATAN2": "angle_of({0}, {1})",
     "FMIN": "minimum({0}, {1})",
     "FMAX": "maximum({0}, {1})",
     "FMOD": "fmod({0}, {1})",
@@ -77,7 +78,7 @@ _LANE_BINARY = {
     "AND": "truth(({0} != 0.0) & ({1} != 0.0))",
     "OR": "truth(({0} != 0.0) | ({1} != 0.0))",
     "IF_ELSE_ZERO": "where({0} != 0.0, {1})",
-    **{name: f"lanes_{name.lower()}({{0}}, {{1}})" for name in ("POW", "ATAN2", "FMOD", "COPYSIGN", "HYPOT")},
+    **{name: f"lanes_{name.lower()}({{0}}, {{1}})" for name in ("POW", "FMOD", "COPYSIGN", "HYPOT")},
     "CONSTPOW": "lanes_pow({0}, {1})",
 }
 _LANE_UNARY = {

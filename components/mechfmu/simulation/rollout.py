@@ -245,7 +245,8 @@ class _Runs:
             self._error = MemoryError("a batch of instances")
             return
         try:
-            self._c.batch_rollout(ctypes.c_void_p(batch), ctypes.byref(self._plan))
+            if not self._c.batch_rollout(ctypes.c_void_p(batch), ctypes.byref(self._plan)):
+                self._error = MemoryError("a batch of instances")
         finally:
             self._c.batch_free(ctypes.c_void_p(batch))
 
