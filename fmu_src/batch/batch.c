@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEEDS = GUARDS_IN_STEP + 1 };
+enum { NEEDS = GUARDS_IN_STEP + 1, IDLE = -1 }; /* idle: there is no run for the slot */
 enum { MOST_LANES = 8 };
 
 typedef struct {
     Batch *batch;
     Instance *instance;
     fmi2CallbackFunctions callbacks;
+    int need;                     /* nothing: it is at a communication point */
     size_t run, point;            /* of a rollout */
     double t;                     /* the next step is to begin there, up to rounding */
     fmi2Status status;            /* of the last call */
@@ -32,7 +33,7 @@ typedef struct {
     size_t index;
 } Place;
 
-/* Slots that need the same calculation, first in, first out. Those that need nothing are at a communication point. */
+/* Slots that need the same calculation, first in, first out. */
 typedef struct {
     size_t *slots, first, count;
 } Queue;
@@ -42,6 +43,7 @@ struct Batch {
     Slot *slots;
     Lanes lanes;
     Queue queues[NEEDS];
+    Slot *p_group[MOST_LANES]; /* whose parameters are in the lanes */
     const Rollout *rollout; /* NULL: single steps */
     Place *places;          /* of its outputs */
 };
@@ -151,13 +153,14 @@ static void get_values(Instance *instance, const Lanes *lanes, size_t l, const P
 
 /* --- calculations in lanes ---------------------------------------------------------------------------------------- */
 
-static void enqueue(Batch *batch, int need, const Slot *slot) {
-    Queue *queue = &batch->queues[need];
+static void enqueue(Batch *batch, const Slot *slot) {
+    if (slot->need == IDLE) return;
+    Queue *queue = &batch->queues[slot->need];
     queue->slots[(queue->first + queue->count++) % batch->count] = (size_t)(slot - batch->slots);
 }
 
 /* Slots with the same need, as many as there are lanes or fewer, of the need that most have; 0: there are none. */
-static size_t take_group(Batch *batch, Slot **group, int *need) {
+static size_t take_group(Batch *batch, Slot **group) {
     int best = NOTHING;
     for (int k = NOTHING; k < NEEDS; k++)
         if (batch->queues[k].count > batch->queues[best].count) best = k;
@@ -167,8 +170,14 @@ static size_t take_group(Batch *batch, Slot **group, int *need) {
         group[n] = &batch->slots[queue->slots[queue->first]];
         queue->first = (queue->first + 1) % batch->count;
     }
-    *need = best;
     return n;
+}
+
+/* Whether a group is complete and its slots have the same need again. */
+static int stays_together(const Batch *batch, Slot *const *group, size_t n) {
+    for (size_t l = 1; l < n; l++)
+        if (group[l]->need != group[0]->need) return 0;
+    return n == batch->lanes.width && group[0]->need != IDLE;
 }
 
 /* Vectors of a group of n slots, by the expression for one; lanes without a slot repeat the last one. */
@@ -196,12 +205,15 @@ static size_t take_group(Batch *batch, Slot **group, int *need) {
         lanes_scatter(source, size, n, targets); \
     } while (0)
 
-static void gather_step(Lanes *lanes, Slot **group, size_t n) {
-    GATHER(t, 1, &solver->step.t);
-    GATHER(x, model.nx, solver->step.x);
-    GATHER(d, model.nd, instance->d_step);
+/* Inputs and parameters; the latter are there already when the group is the last one. */
+static void gather_constants(Batch *batch, Slot **group, size_t n) {
+    Lanes *lanes = &batch->lanes;
+    int same = 1;
     GATHER(u, model.nu, instance->u);
+    for (size_t l = 0; l < n; l++) same &= batch->p_group[l] == group[l];
+    if (same) return;
     GATHER(p, model.np, instance->p);
+    for (size_t l = 0; l < MOST_LANES; l++) batch->p_group[l] = l < n ? group[l] : NULL;
 }
 
 static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
@@ -221,8 +233,12 @@ static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
 }
 
 /* What all slots of a group need. */
-static void calculate(Lanes *lanes, Slot **group, size_t n, int need) {
-    gather_step(lanes, group, n);
+static void calculate(Batch *batch, Slot **group, size_t n, int need) {
+    Lanes *lanes = &batch->lanes;
+    GATHER(t, 1, &solver->step.t);
+    GATHER(x, model.nx, solver->step.x);
+    GATHER(d, model.nd, instance->d_step);
+    gather_constants(batch, group, n);
     switch (need) {
     case SLOPE:
         lanes_rates(lanes);
@@ -268,12 +284,12 @@ static void calculate_guards(Lanes *lanes, Slot **group, size_t n, const Need *n
 }
 
 /* The outputs at the present points, into the lanes. */
-static void calculate_outputs(Lanes *lanes, Slot **group, size_t n) {
+static void calculate_outputs(Batch *batch, Slot **group, size_t n) {
+    Lanes *lanes = &batch->lanes;
     GATHER(t, 1, &instance->state->t);
     GATHER(x, model.nx, instance->x);
     GATHER(d, model.nd, instance->d);
-    GATHER(u, model.nu, instance->u);
-    GATHER(p, model.np, instance->p);
+    gather_constants(batch, group, n);
     lanes_outputs(lanes);
 }
 
@@ -281,7 +297,7 @@ static void calculate_outputs(Lanes *lanes, Slot **group, size_t n) {
 
 static int succeeded(const Slot *slot) { return slot->status <= fmi2Warning; }
 
-/* Makes the slot wait for what its step needs, or for the values at its end. */
+/* Takes note of what the slot's step needs, or ends the step. */
 static void go_on(Slot *slot, Need need) {
     while (need == IMPLICIT_STEP) {
         instance_calculate(slot->instance, need);
@@ -291,7 +307,7 @@ static void go_on(Slot *slot, Need need) {
         instance_step_end(slot->instance);
         slot->status = report_step(slot->instance);
     }
-    enqueue(slot->batch, (int)need, slot);
+    slot->need = (int)need;
 }
 
 /* A step from t to t_end, as a host that gives FMI the time and the size of the step. */
@@ -301,15 +317,16 @@ static void begin_step(Slot *slot, double t, double t_end) {
 }
 
 /* Does what the slots of a group need, and then what they need before their next step. */
-static void continue_steps(Batch *batch, Slot **group, size_t n, int need) {
+static void continue_steps(Batch *batch, Slot **group, size_t n) {
     Need needs[MOST_LANES];
+    const int need = group[0]->need;
     if (need == GUARDS_IN_STEP) { /* after an implicit step */
         for (size_t l = 0; l < n; l++) {
             instance_calculate(group[l]->instance, GUARDS_IN_STEP);
             needs[l] = GUARDS_IN_STEP;
         }
     } else {
-        calculate(&batch->lanes, group, n, need);
+        calculate(batch, group, n, need);
         for (size_t l = 0; l < n; l++) needs[l] = instance_step_continue(group[l]->instance, (Need)need);
         if (need == EXPLICIT_STEP || need == SHORT_STEP) calculate_guards(&batch->lanes, group, n, needs);
     }
@@ -343,10 +360,11 @@ static void begin_run(Slot *slot) {
     for (;;) {
         slot->run = *r->cancelled ? r->n_runs : __atomic_fetch_add(r->next, 1, __ATOMIC_RELAXED);
         slot->point = 0;
+        slot->need = IDLE;
         if (slot->run >= r->n_runs) return;
         const size_t i = (size_t)(slot - slot->batch->slots);
         if (batch_start(slot->batch, i, r->tolerance, r->n_set, r->set, r->values + slot->run * r->n_set)) {
-            enqueue(slot->batch, NOTHING, slot);
+            slot->need = NOTHING;
             return;
         }
         end_run(slot);
@@ -378,7 +396,7 @@ static void record_group(Batch *batch, Slot **group, size_t n) {
             begin_run(slot);
         }
     }
-    if (count && r->needs_outputs) calculate_outputs(&batch->lanes, arrived, count);
+    if (count && r->needs_outputs) calculate_outputs(batch, arrived, count);
     for (size_t l = 0; l < count; l++) {
         double *values = r->results + (arrived[l]->run * r->n_points + arrived[l]->point) * r->n_outputs;
         get_values(arrived[l]->instance, &batch->lanes, l, batch->places, r->n_outputs, values);
@@ -395,6 +413,7 @@ int batch_start(Batch *batch, size_t i, double tolerance, size_t n, const fmi2Va
     *slot->message = *slot->warning = '\0';
     slot->t = 0;
     slot->status = fmi2Reset(c);
+    batch->p_group[0] = NULL;
     for (size_t k = 0; k < n && succeeded(slot); k++) set_value(slot, references[k], values[k]);
     if (succeeded(slot) && batch->rollout) set_inputs(slot);
     if (succeeded(slot)) slot->status = fmi2SetupExperiment(c, tolerance > 0, tolerance, 0, fmi2False, 0);
@@ -406,18 +425,23 @@ int batch_start(Batch *batch, size_t i, double tolerance, size_t n, const fmi2Va
 int batch_rollout(Batch *batch, const Rollout *rollout) {
     Slot *group[MOST_LANES];
     Rollout own = *rollout;
-    int need;
     Place *places = places_of(own.outputs, own.n_outputs);
     if (!places) return 0;
     own.needs_outputs = has_outputs(places, own.n_outputs);
     batch->rollout = &own;
     batch->places = places;
-    for (size_t i = 0; i < batch->count; i++) begin_run(&batch->slots[i]);
-    for (size_t n; (n = take_group(batch, group, &need)) > 0;) {
-        if (need == NOTHING)
-            record_group(batch, group, n);
-        else
-            continue_steps(batch, group, n, need);
+    for (size_t i = 0; i < batch->count; i++) {
+        begin_run(&batch->slots[i]);
+        enqueue(batch, &batch->slots[i]);
+    }
+    for (size_t n; (n = take_group(batch, group)) > 0;) {
+        do {
+            if (group[0]->need == NOTHING)
+                record_group(batch, group, n);
+            else
+                continue_steps(batch, group, n);
+        } while (stays_together(batch, group, n));
+        for (size_t l = 0; l < n; l++) enqueue(batch, group[l]);
     }
     batch->rollout = NULL;
     free(places);
@@ -426,14 +450,21 @@ int batch_rollout(Batch *batch, const Rollout *rollout) {
 
 void batch_step(Batch *batch, double h, const unsigned char *wanted) {
     Slot *group[MOST_LANES];
-    int need;
     for (size_t i = 0; i < batch->count; i++) {
         Slot *slot = &batch->slots[i];
         *slot->warning = '\0';
+        slot->need = IDLE;
         if (wanted[i] && succeeded(slot)) begin_step(slot, slot->t, slot->t + h);
+        enqueue(batch, slot);
     }
-    for (size_t n; (n = take_group(batch, group, &need)) > 0;)
-        if (need != NOTHING) continue_steps(batch, group, n, need);
+    for (size_t n; (n = take_group(batch, group)) > 0;) {
+        while (group[0]->need != NOTHING) {
+            continue_steps(batch, group, n);
+            if (!stays_together(batch, group, n)) break;
+        }
+        for (size_t l = 0; l < n; l++)
+            if (group[l]->need != NOTHING) enqueue(batch, group[l]);
+    }
 }
 
 void batch_set(Batch *batch, size_t i, size_t n, const fmi2ValueReference *references, const double *values) {
@@ -453,7 +484,7 @@ int batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2Val
         if (wanted[i]) instance_update_start_state(slot->instance);
         if (wanted[i]) group[count++] = slot;
         if (count == 0 || (count < batch->lanes.width && i + 1 < batch->count)) continue;
-        if (needs_outputs) calculate_outputs(&batch->lanes, group, count);
+        if (needs_outputs) calculate_outputs(batch, group, count);
         for (size_t l = 0; l < count; l++)
             get_values(group[l]->instance, &batch->lanes, l, places, n,
                        values + (size_t)(group[l] - batch->slots) * n);
