@@ -37,8 +37,8 @@ MUJOCO_STEPS = [STEP / n for n in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)]
 MOST_OVER_MUJOCO, LEAST_OVER_SCALAR = 1 / 5, 3.0
 
 NOTES = (
-    "Wall-clock time of one thread, the fastest of several bursts. Twelve outputs are recorded every 10 ms; resetting and "
-    "initializing an instance is included, on both sides in compiled code.",
+    "Wall-clock time of one thread, the fastest of several bursts. Twelve outputs are recorded every 10 ms; starting "
+    "an instance is included, on both sides in compiled code.",
     "MuJoCo integrates with its Runge-Kutta method of order 4, without contacts, with the largest step whose error is "
     "not above that of mechfmu, which integrates with error control (tolerance 1e-6) and computes the energy balance.",
 )

@@ -20,6 +20,10 @@ static const double HYSTERESIS = 1e-11;
  * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
 static const double PROJECTION_LIMIT = 100;
 
+/* Correction by a projection, in units of the tolerance, that is not worth it: without one the next step of the solver
+ * begins with the slope and the guards that it knows. */
+static const double NEGLIGIBLE_PROJECTION = 1e-3;
+
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
 size_t instance_state_size(void) { return sizeof(State) + values_count() * sizeof(double); }
@@ -89,7 +93,7 @@ void instance_reset(Instance *self) {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-void instance_changed(Instance *self) { self->outputs_known = self->rates_known = 0; }
+void instance_changed(Instance *self) { self->outputs_known = self->rates_known = self->guards_known = 0; }
 
 void instance_update_start_state(Instance *self) {
     if (!self->state->start_state_dirty) return;
@@ -267,6 +271,27 @@ static void complete_inputs(Instance *self, double t_end) {
     }
 }
 
+static double tolerance_of(const Instance *self) {
+    return self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
+}
+
+/* Whether the states a and b differ by more than `limit`, relative to the larger of nominal value and state b. */
+static int states_differ(const double *a, const double *b, double limit) {
+    for (size_t i = 0; i < model.nx; i++)
+        if (!(fabs(a[i] - b[i]) <= limit * fmax(model.x_nominal[i], fabs(b[i])))) return 1;
+    return 0;
+}
+
+/* Puts x_new back onto the constraints, as x; 0 when it stays. */
+static int project(Instance *self, double t) {
+    if (model.projects) {
+        model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+        if (states_differ(self->x, self->x_new, NEGLIGIBLE_PROJECTION * tolerance_of(self))) return 1;
+    }
+    memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    return 0;
+}
+
 /* What the step needs: as its run, or as the next one where that has ended. */
 static Need next_need(Instance *self, Need need) {
     while (need == NOTHING && !self->ended) need = end_run(self);
@@ -290,7 +315,8 @@ Need instance_step_begin(Instance *self, double t_end) {
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     if (self->rates_known) solver_slope_before(self->solver, self->dx);
-    solver_guards_before(self->solver, self->g); /* inputs that were set since the last step can cause events */
+    /* inputs that were set since the last step can cause events */
+    solver_guards_before(self->solver, self->g, self->guards_known);
     return next_need(self, begin_run(self));
 }
 
@@ -310,15 +336,14 @@ int instance_step_end(Instance *self) {
         if (!isfinite(self->x_new[i]) && !self->events.failure)
             self->events.failure = "the solution is no longer finite";
     if (self->events.failure) return 0;
-    model.project(&t_end, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+    const int projected = project(self, t_end);
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
     memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
     instance_changed(self);
-    const int projected = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
     const double *slope = projected || self->state->polynomial ? NULL : solver_slope_after(self->solver);
     if (slope) { /* nothing has changed since the solver evaluated it */
         memcpy(self->dx, slope, model.nx * sizeof(double));
-        self->rates_known = 1;
+        self->rates_known = self->guards_known = 1;
     }
     complete_inputs(self, t_end);
     self->state->t = t_end;
@@ -339,12 +364,9 @@ int instance_step(Instance *self, double t_end) {
 
 /* Whether states violate their constraints by more than the tolerance allows; self->x_dot is then their projection. */
 static int violates_constraints(Instance *self, const double *x, const double *d) {
-    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
-    for (size_t i = 0; i < model.nx; i++)
-        if (fabs(self->x_dot[i] - x[i]) > PROJECTION_LIMIT * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
-    return 0;
+    return states_differ(self->x_dot, x, PROJECTION_LIMIT * tolerance_of(self));
 }
 
 int instance_events(Instance *self, int *changed, int *stopped) {

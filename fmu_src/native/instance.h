@@ -36,7 +36,7 @@ typedef struct {
     State *state;
     double *x, *d, *u, *p, *g, *u_dot; /* in state->values */
     /* caches and scratch memory: never part of the state */
-    int outputs_known, rates_known;
+    int outputs_known, rates_known, guards_known;
     double *y, *dx;
     double *x_new, *d_new, *d_step, *u_now, *g_now, *g_before, *g_crossed, *r;
     double *t_noted; /* when the event of a guard with a note first occurred in the last step; NAN: it did not */

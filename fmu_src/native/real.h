@@ -33,15 +33,14 @@ static inline int all(Truth c) {
     return common != 0;
 }
 
-/* A function of the library, lane by lane. */
-#define IN_LANES(name, call) \
-    static inline Real name(Real a) { \
-        Real r = a; \
-        for (int l = 0; l < LANES; l++) r[l] = call(a[l]); \
-        return r; \
-    }
-
-IN_LANES(square_root, sqrt)
+static inline Real square_root(Real a) {
+#if defined __clang__
+    return __builtin_elementwise_sqrt(a);
+#else
+    for (int l = 0; l < LANES; l++) a[l] = sqrt(a[l]);
+    return a;
+#endif
+}
 
 #else
 

@@ -52,7 +52,7 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     step->n = n;
     s->n_guards = n_guards;
     s->steps = s->evaluations = 0;
-    s->g_known = 0;
+    s->g_known = s->g_unchanged = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
     double **vectors[] = {&step->x, &step->slope, &step->x_new, &step->stage};
@@ -73,9 +73,10 @@ long solver_steps(const Solver *s) { return s->steps; }
 
 long solver_evaluations(const Solver *s) { return s->evaluations; }
 
-void solver_guards_before(Solver *s, const double *g) {
+void solver_guards_before(Solver *s, const double *g, int unchanged) {
     memcpy(s->g_old, g, s->n_guards * sizeof *g);
     s->g_known = 1;
+    s->g_unchanged = unchanged;
 }
 
 const double *solver_guards_last(const Solver *s) { return s->g_old; }
@@ -381,7 +382,9 @@ Need solver_begin(Solver *s, const SolverOptions *options, SolverMemory *memory,
     memcpy(s->step.x, x, s->step.n * sizeof *x);
     s->step.t = t;
     s->t_end = t_end;
-    return s->n_guards ? GUARDS_AT_START : begin_steps(s, options, memory);
+    if (s->n_guards && !s->g_unchanged) return GUARDS_AT_START;
+    s->g_known = s->g_unchanged = 0;
+    return begin_steps(s, options, memory);
 }
 
 Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, Need need) {

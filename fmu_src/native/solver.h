@@ -41,8 +41,8 @@ size_t solver_size(size_t n, size_t n_guards);
 Solver *solver_init(void *memory, size_t n, size_t n_guards);
 
 /* The guards before a change of inputs, parameters or states at the start of the next run. A guard that crosses zero by
- * that change is an event at the start of the run. */
-void solver_guards_before(Solver *solver, const double *g);
+ * that change is an event at the start of the run. `unchanged`: nothing has changed. */
+void solver_guards_before(Solver *solver, const double *g, int unchanged);
 
 /* The guards at the end of a run that has arrived, or before the event of a run that has ended with one. */
 const double *solver_guards_last(const Solver *solver);

@@ -16,6 +16,7 @@ struct Solver {
     double *g_old, *g_new, *g_trial;
     double *g_samples;         /* the guards at EVENT_SAMPLES_PER_STEP points of the step */
     int g_known;               /* g_old holds the guards before the next run */
+    int g_unchanged;           /* they are the guards at its start as well */
     int slope_known;           /* step.slope is the one at the start of the next run */
     int implicit;              /* the method of this run */
     const double *slope_after; /* at the end of the last run; NULL: not known */

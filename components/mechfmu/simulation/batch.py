@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.c_model import model_lanes
+from ..codegen.c_model import model_c, model_lanes
 from ..codegen.sources import NATIVE, c_sources
 from ..model import Mechanism, UserError, did_you_mean
 from ..model.variables import Scalar
-from .compiled import compiled_library, engine_files
+from .compiled import GUID, compiled_library
 
 INSTRUCTION_SETS = {"avx512": (8, "avx512f,avx512dq,avx512vl"), "avx2": (4, "avx2"), "plain": (2, "")}
 """Lanes and features for the compiler; plain: those that every processor of the platform has (SSE2, NEON)."""
@@ -67,7 +67,8 @@ def _target_header(name: str) -> str:
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...], simd: str) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
     lanes = {**c_sources("batch"), "lanes_target.h": _target_header(simd), "model_lanes.h": model_lanes(mechanism)}
-    found = compiled_library(f"{mechanism.key}_batch", (c_sources(*NATIVE), engine_files(mechanism), lanes))
+    generated = {"model.c": model_c(mechanism, GUID, {})}
+    found = compiled_library(f"{mechanism.key}_batch", (c_sources(*NATIVE), lanes), generated)
     found.batch_new.restype = ctypes.c_void_p
     found.batch_width.restype = ctypes.c_size_t
     found.batch_error.restype = found.batch_warning.restype = ctypes.c_char_p

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model import Mechanism, UserError, did_you_mean
 from ..model.variables import Role, Scalar
-from .batch import MESSAGE_LENGTH, batch_library, column, pointer, readable, references, settable, warn_of
+from .batch import MESSAGE_LENGTH, batch_library, column, readable, references, settable, warn_of
 from .result import Result, display_unit
 from .time_grid import times
 
@@ -41,7 +41,8 @@ class Rollout:
 
     def __repr__(self) -> str:
         failed = f", {self.failed.sum()} failed" if self.failed.any() else ""
-        return f"<Rollout of {self.mechanism.name}: {len(self)} runs{failed}, {len(self.t)} points, {len(self.names)} signals>"
+        size = f"{len(self)} runs{failed}, {len(self.t)} points, {len(self.names)} signals"
+        return f"<Rollout of {self.mechanism.name}: {size}>"
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._places:
@@ -195,7 +196,7 @@ class _Runs:
     ):
         self._c, self.count = batch_library(mechanism), count
         number = references(mechanism)
-        self.results = np.full((count, len(grid), len(recorded)), np.nan)
+        self.results = np.empty((count, len(grid), len(recorded)))
         self.messages, self.warnings = (np.zeros(count * MESSAGE_LENGTH + 1, dtype=np.uint8) for _ in range(2))
         self._next, self._finished = np.zeros(1, dtype=np.uintp), np.zeros(1, dtype=np.uintp)
         self._cancelled = np.zeros(1, dtype=np.intc)
