@@ -147,6 +147,13 @@ static fmi2Status report_notes(Instance *self) {
     return status;
 }
 
+fmi2Status report_step(Instance *self) {
+    if (self->events.failure)
+        return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(self->t_end).text,
+                      number(self->events.t).text, self->events.failure);
+    return report_notes(self);
+}
+
 /* --- both interface types ----------------------------------------------------------------------------------------- */
 
 fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2String fmuGUID,
@@ -522,11 +529,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     (void)noSetFMUStatePriorToCurrentPoint;
     REQUIRE(legal(self, &CALL_STEP) && valid_step(self, currentCommunicationPoint, communicationStepSize));
     const double t_end = currentCommunicationPoint + communicationStepSize;
-    Events events;
-    if (!instance_step(self, t_end, &events))
-        return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(t_end).text,
-                      number(events.t).text, events.failure);
-    return report_notes(self);
+    instance_step(self, t_end);
+    return report_step(self);
 }
 
 /* --- Model Exchange ----------------------------------------------------------------------------------------------- */
