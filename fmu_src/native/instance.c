@@ -85,7 +85,6 @@ void instance_reset(Instance *self) {
     memset(self->state, 0, instance_state_size());
     self->state->phase = INSTANTIATED;
     self->state->stop_time = INFINITY;
-    self->state->t_projected = -INFINITY;
     self->state->start_state_dirty = 1;
     if (model.nu) memcpy(self->u, model.u_start, model.nu * sizeof(double));
     if (model.np) memcpy(self->p, model.p_start, model.np * sizeof(double));
@@ -283,12 +282,9 @@ static int states_differ(const double *a, const double *b, double limit) {
     return 0;
 }
 
-/* Puts x_new at time t back onto the constraints, as x; 0 when it stays. Steps that are shorter than those of the error
- * control, which may drift by the tolerance, share a projection. */
-static int project(Instance *self, double t, const SolverMemory *memory) {
-    const double interval = memory->stiff ? memory->implicit_step : memory->explicit_step;
-    if (model.projects && !(t - self->state->t_projected < interval)) {
-        self->state->t_projected = t;
+/* Puts x_new back onto the constraints, as x; 0 when it stays. */
+static int project(Instance *self, double t) {
+    if (model.projects) {
         model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
         if (states_differ(self->x, self->x_new, NEGLIGIBLE_PROJECTION * tolerance_of(self))) return 1;
     }
@@ -340,7 +336,7 @@ int instance_step_end(Instance *self) {
         if (!isfinite(self->x_new[i]) && !self->events.failure)
             self->events.failure = "the solution is no longer finite";
     if (self->events.failure) return 0;
-    const int projected = project(self, t_end, &self->memory);
+    const int projected = project(self, t_end);
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
     memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
     instance_changed(self);

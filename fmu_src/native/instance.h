@@ -12,7 +12,6 @@ typedef struct {
     double t;
     double tolerance;   /* of the experiment; 0: not defined */
     double stop_time;   /* of the experiment; INFINITY: not defined */
-    double t_projected; /* when the states were put back onto the constraints, or were found to be there */
     SolverMemory memory;
     int phase;
     int start_state_dirty;    /* the states are to be computed from the start parameters again */
