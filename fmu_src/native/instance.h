@@ -10,8 +10,8 @@ enum { INPUT_ORDERS = 3 }; /* the highest derivative of an input that can be set
 
 typedef struct {
     double t;
-    double tolerance;   /* of the experiment; 0: not defined */
-    double stop_time;   /* of the experiment; INFINITY: not defined */
+    double tolerance; /* of the experiment; 0: not defined */
+    double stop_time; /* of the experiment; INFINITY: not defined */
     SolverMemory memory;
     int phase;
     int start_state_dirty;    /* the states are to be computed from the start parameters again */
