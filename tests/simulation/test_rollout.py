@@ -156,9 +156,9 @@ def test_a_run_that_fails_leaves_the_others_untouched(simd: str, monkeypatch: py
 
 
 def test_events_that_end_a_run() -> None:
-    """A leg that becomes too short is an event that ends a simulation; feet below the ground are an error at the start."""
+    """A leg that becomes too short ends a simulation by an event; feet below the ground are an error at the start."""
     exoskeleton, start = drops()
-    heights, rates = np.array(start["hip.y_start"]), np.linspace(-6, 0, RUNS)
+    heights, rates = np.array(start["hip.y_start"]), np.linspace(-30, 0, RUNS)
     heights[2] = 0.5
     starts = {**{n: np.full(RUNS, v) for n, v in start.items() if np.ndim(v) == 0}, "hip.y_start": heights}
     starts["link[1].length_rate_start"] = rates
