@@ -182,7 +182,7 @@ static int stays_together(const Batch *batch, Slot *const *group, size_t n) {
 
 /* Vectors of a group of n slots, by the expression for one; lanes without a slot repeat the last one. */
 #define GATHER(target, size, expression) \
-    do { \
+    if ((size) > 0) do { \
         const double *sources[MOST_LANES]; \
         for (size_t l = 0; l < lanes->width; l++) { \
             Instance *instance = group[l < n ? l : n - 1]->instance; \
@@ -194,7 +194,7 @@ static int stays_together(const Batch *batch, Slot *const *group, size_t n) {
     } while (0)
 
 #define SCATTER(source, size, expression) \
-    do { \
+    if ((size) > 0) do { \
         double *targets[MOST_LANES]; \
         for (size_t l = 0; l < n; l++) { \
             Instance *instance = group[l]->instance; \
@@ -218,9 +218,12 @@ static void gather_constants(Batch *batch, Slot **group, size_t n) {
 
 static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
     const int is_short = need == SHORT_STEP;
-    GATHER(h, 1, &solver->step.h);
+    for (size_t l = 0; l < lanes->width; l++) {
+        const Instance *instance = group[l < n ? l : n - 1]->instance;
+        lanes->h[l] = instance->solver->step.h;
+        lanes->tolerance[l] = instance->options.relative_tolerance;
+    }
     GATHER(slope, model.nx, solver->step.slope);
-    GATHER(tolerance, 1, &instance->options.relative_tolerance);
     if (is_short)
         lanes_short_step(lanes);
     else
@@ -228,14 +231,17 @@ static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
     const int end = is_short ? SHORT_END : EXPLICIT_END;
     SCATTER(lanes->x_new, model.nx, solver->step.x_new);
     SCATTER(lanes_stage(lanes, end), model.nx, solver->step.k[end]);
-    SCATTER(lanes->error, 1, &solver->error);
-    if (!is_short) SCATTER(lanes->stiffness, 1, &solver->stiffness);
+    for (size_t l = 0; l < n; l++) {
+        Solver *solver = group[l]->instance->solver;
+        solver->error = lanes->error[l];
+        if (!is_short) solver->stiffness = lanes->stiffness[l];
+    }
 }
 
 /* What all slots of a group need. */
 static void calculate(Batch *batch, Slot **group, size_t n, int need) {
     Lanes *lanes = &batch->lanes;
-    GATHER(t, 1, &solver->step.t);
+    for (size_t l = 0; l < lanes->width; l++) lanes->t[l] = group[l < n ? l : n - 1]->instance->solver->step.t;
     GATHER(x, model.nx, solver->step.x);
     GATHER(d, model.nd, instance->d_step);
     gather_constants(batch, group, n);
@@ -286,7 +292,7 @@ static void calculate_guards(Lanes *lanes, Slot **group, size_t n, const Need *n
 /* The outputs at the present points, into the lanes. */
 static void calculate_outputs(Batch *batch, Slot **group, size_t n) {
     Lanes *lanes = &batch->lanes;
-    GATHER(t, 1, &instance->state->t);
+    for (size_t l = 0; l < lanes->width; l++) lanes->t[l] = group[l < n ? l : n - 1]->instance->state->t;
     GATHER(x, model.nx, instance->x);
     GATHER(d, model.nd, instance->d);
     gather_constants(batch, group, n);
