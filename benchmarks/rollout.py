@@ -28,7 +28,7 @@ from mechfmu.simulation.batch import INSTRUCTION_SETS, instruction_set
 from mechfmu.simulation.compiled import CompiledInstance
 
 STOP, STEP = 1.0, 0.01
-RUNS = 1024
+RUNS = 4096
 SINGLE_RUNS = 64  # of the engine c in a burst
 RECORDED = 12  # outputs: more would measure how fast the system gives memory
 ROBOT = "ur5_robot.urdf"
