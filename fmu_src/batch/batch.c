@@ -48,8 +48,8 @@ struct Batch {
     Lanes lanes;
     Queue queues[NEEDS];
     Slot *p_group[MOST_LANES]; /* whose parameters are in the lanes */
-    const Rollout *rollout; /* NULL: single steps */
-    Recorded recorded;      /* by it */
+    const Rollout *rollout;    /* NULL: single steps */
+    Recorded recorded;         /* by it */
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -146,8 +146,7 @@ static void get_values(const Recorded *recorded, Instance *instance, const Lanes
     const double *vectors[] = {[PARAMETER] = instance->p, [INPUT] = instance->u,   [STATE] = instance->x,
                                [DISCRETE] = instance->d,  [OUTPUT] = lanes->y + l, [DERIVATIVE] = instance->dx};
     if (recorded->has_derivatives) instance_rates(instance);
-    for (size_t i = 0; i < recorded->n; i++)
-        values[i] = vectors[recorded->places[i].role][recorded->places[i].offset];
+    for (size_t i = 0; i < recorded->n; i++) values[i] = vectors[recorded->places[i].role][recorded->places[i].offset];
 }
 
 /* --- calculations in lanes ---------------------------------------------------------------------------------------- */
@@ -182,26 +181,26 @@ static int stays_together(const Batch *batch, Slot *const *group, size_t n) {
 /* Vectors of a group of n slots, by the expression for one; lanes without a slot repeat the last one. */
 #define GATHER(target, size, expression) \
     if ((size) > 0) do { \
-        const double *sources[MOST_LANES]; \
-        for (size_t l = 0; l < lanes->width; l++) { \
-            Instance *instance = group[l < n ? l : n - 1]->instance; \
-            Solver *solver = instance->solver; \
-            (void)solver; \
-            sources[l] = (expression); \
-        } \
-        lanes_gather(lanes->target, size, sources); \
+            const double *sources[MOST_LANES]; \
+            for (size_t l = 0; l < lanes->width; l++) { \
+                Instance *instance = group[l < n ? l : n - 1]->instance; \
+                Solver *solver = instance->solver; \
+                (void)solver; \
+                sources[l] = (expression); \
+            } \
+            lanes_gather(lanes->target, size, sources); \
     } while (0)
 
 #define SCATTER(source, size, expression) \
     if ((size) > 0) do { \
-        double *targets[MOST_LANES]; \
-        for (size_t l = 0; l < n; l++) { \
-            Instance *instance = group[l]->instance; \
-            Solver *solver = instance->solver; \
-            (void)solver; \
-            targets[l] = (expression); \
-        } \
-        lanes_scatter(source, size, n, targets); \
+            double *targets[MOST_LANES]; \
+            for (size_t l = 0; l < n; l++) { \
+                Instance *instance = group[l]->instance; \
+                Solver *solver = instance->solver; \
+                (void)solver; \
+                targets[l] = (expression); \
+            } \
+            lanes_scatter(source, size, n, targets); \
     } while (0)
 
 /* Inputs and parameters; the latter are there already when the group is the last one. */
