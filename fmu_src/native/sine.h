@@ -1,8 +1,8 @@
 /* Sine and cosine without branches, for scalars and SIMD lanes, with less than 1.1 units in the last place of error.
  *
- * An angle up to SINE_LIMIT is reduced to y + tail = x - n pi / 2 with |y| <= pi / 4 (Cody and Waite: pi / 2 is a sum of
- * three numbers, and n times the first two is exact); sine and cosine of y are polynomials (Remez). Larger angles, infinity
- * and NaN are left to the C library. */
+ * An angle up to SINE_LIMIT is reduced to y + tail = x - n pi / 2 with |y| <= pi / 4 (Cody and Waite: pi / 2 is a sum
+ * of three numbers, and n times the first two is exact); sine and cosine of y are polynomials (Remez). Larger angles,
+ * infinity and NaN are left to the C library. */
 #ifndef MECHFMU_SINE_H
 #define MECHFMU_SINE_H
 

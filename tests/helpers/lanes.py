@@ -262,6 +262,7 @@ REPEATED = {
     "check/test_check_zoo_file.py::test_a_static_defect_is_not_caught_by_dynamic_rules": 7,
     "codegen/test_c_code.py::test_loops_compute_what_the_equations_say": 2,
     "fmu/test_native_memory.py::test_all_calls_in_random_order_for_long": 2,
+    "fmu/test_native_memory.py::test_batches_under_sanitizers": 12,
     "fmu/test_native_memory.py::test_all_calls_in_random_order_under_sanitizers": 2,
     "fmu/test_native_memory.py::test_no_leak_over_1000_instantiate_free_cycles": 2,
     "fmu/test_native_memory.py::test_nothing_uninitialized_is_used": 2,

@@ -63,12 +63,17 @@ def _target_header(name: str) -> str:
     return "\n".join([*lines, "#ifndef LANES_END", "#define LANES_END", "#endif", ""])
 
 
+def batch_files(mechanism: Mechanism, simd: str) -> dict[str, str]:
+    """The C files of a batch beside the runtime and the mechanism's own."""
+    return {**c_sources("batch"), "lanes_target.h": _target_header(simd), "model_lanes.h": model_lanes(mechanism)}
+
+
 @lru_cache(maxsize=64)
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...], simd: str) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
-    lanes = {**c_sources("batch"), "lanes_target.h": _target_header(simd), "model_lanes.h": model_lanes(mechanism)}
     generated = {"model.c": model_c(mechanism, GUID, {})}
-    found = compiled_library(f"{mechanism.key}_batch", (c_sources(*NATIVE), lanes), generated)
+    groups = c_sources(*NATIVE), batch_files(mechanism, simd)
+    found = compiled_library(f"{mechanism.key}_batch", groups, generated)
     found.batch_new.restype = ctypes.c_void_p
     found.batch_width.restype = ctypes.c_size_t
     found.batch_error.restype = found.batch_warning.restype = ctypes.c_char_p

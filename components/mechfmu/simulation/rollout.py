@@ -95,7 +95,6 @@ class _Plan(ctypes.Structure):
         ("next", ctypes.c_void_p),
         ("finished", ctypes.c_void_p),
         ("cancelled", ctypes.c_void_p),
-        ("needs_outputs", ctypes.c_int),
     ]
 
 
