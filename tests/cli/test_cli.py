@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
+import sys
 from base64 import b64decode
 from dataclasses import replace
 from html import unescape
@@ -39,6 +41,24 @@ def test_help_of_every_command_has_an_example(tmp_path: Path) -> None:
     assert {"list", "build", "simulate"} <= set(found)
     for command in found:
         assert f"example: mechfmu {command}" in done(command, "--help", folder=tmp_path)
+
+
+HEAVY = {"casadi", "scipy", "fmpy", "matplotlib", "dask", "concurrent.futures.process", "asyncio", "ziglang"}
+LIGHT_COMMANDS: tuple[list[str], ...] = ([], ["--help"], ["list"], ["list", "link_chain"], ["build", "--help"])
+
+
+@pytest.mark.parametrize("arguments", LIGHT_COMMANDS, ids=" ".join)
+def test_help_and_lists_import_no_large_package(arguments: list[str]) -> None:
+    """Which takes half a second to seconds."""
+    script = (
+        "import sys; from mechfmu.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print('modules:', *sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    imported = set(ended.stdout.split("modules:")[1].split())
+    assert "mechfmu.cli" in imported and not imported & HEAVY
 
 
 def test_version(tmp_path: Path) -> None:
