@@ -50,20 +50,35 @@ def test_a_page_runs_alone_and_as_the_native_fmu(live: Callable[..., Live], fmu:
     names, rows = page.run(values=tuple(("", name, value) for name, value in PUSHED[key].items()))
     assert page.frame().tolist() == start, "reset is not the start"
 
-    step = page.js("return livePage.data.step")
-    system = System("alone", {"m": fmu(key)}, stop=STEPS * step, step=step)
-    native = system.simulate(inputs={f"m.{name}": value for name, value in PUSHED[key].items()}, adaptive=False)
-    expected = np.column_stack([native[f"m.{name}"] for name in names])[1:]
-    assert np.max(np.abs(rows - expected) / (1 + np.abs(expected))) < SAME
+    assert difference(page, fmu(key), names, rows, PUSHED[key]) < SAME
     assert page.browser.errors() == []
     assert page.browser.requests() == [page.file.as_uri()]
 
 
+def difference(page: Live, fmu: Path, names: list[str], rows: np.ndarray, values: dict[str, float]) -> float:
+    """Return the largest relative difference from the native FMU with the same parameters and inputs."""
+    step = page.js("return livePage.data.step")
+    system = System(
+        "alone", {"m": fmu}, set={f"m.{name}": x for name, x in values.items()}, stop=STEPS * step, step=step
+    )
+    native = system.simulate(adaptive=False)
+    expected = np.column_stack([native[f"m.{name}"] for name in names])[1:]
+    return float(np.max(np.abs(rows - expected) / (1 + np.abs(expected))))
+
+
 @pytest.mark.parametrize("key", MEMBERS)
-def test_a_page_fits_a_phone(live: Callable[..., Live], key: str) -> None:
+@pytest.mark.parametrize("kind", ["native"], indirect=True)
+def test_a_page_fits_a_phone_and_runs_there_as_the_native_fmu(live: Callable[..., Live], fmu: Build, key: str) -> None:
     page = live(key)
     page.open(size=PHONE)
     page.pause()
+    values = PUSHED[key] or {"gravity": 5.0}
+    for name, value in values.items():
+        assert page.slide(name, value) == "", "the slider refuses the value"
+    start = page.js("livePage.reset(); return [...livePage.simulation.draw()]")
+    names, rows = page.run()
+    assert difference(page, fmu(key), names, rows, values) < SAME
+    assert page.frame().tolist() == start, "reset is not the start"
     page.browser.keep_screenshot(f"live_{key}_phone")
     assert page.js("return document.scrollingElement.scrollWidth") <= PHONE[0]
     for part in ("canvas", "button.play", "aside"):

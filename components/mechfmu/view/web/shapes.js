@@ -82,8 +82,8 @@ export function turned(rows, steps = 28) {
   return geometryOf(positions, normals, strip(steps + 1, rows.length));
 }
 
-export function roundedCylinder(radius, length, round, steps = 28) {
-  const rows = section(length / 2 / radius, round / radius, 3);
+export function roundedCylinder(radius, length, round, steps = 28, edge = 3) {
+  const rows = section(length / 2 / radius, round / radius, edge);
   return turned(rows.map(([rho, z, out, up]) => [rho * radius, z * radius, out, up]), steps);
 }
 
