@@ -225,12 +225,15 @@ def column(mechanism: Mechanism, scalar: Scalar, value: Any, count: int) -> np.n
     if given.shape != (count,):
         raise UserError(f"{scalar.name} has the shape {given.shape}: must be a number or an array of {count} numbers")
     if given.dtype.kind in "biuf":
-        numbers = given.astype(float)
-        if scalar.row.kind != "Real" and not np.all(numbers == np.round(numbers)):
-            raise UserError(f"{scalar.name} has the value {numbers[numbers != np.round(numbers)][0]:g}: "
-                            "must be a whole number")  # fmt: skip
-        return numbers
+        return checked(scalar, given.astype(float))
     return np.array([mechanism.settings({scalar.name: v})[0][1] for v in given.tolist()])
+
+
+def checked(scalar: Scalar, numbers: np.ndarray) -> np.ndarray:
+    """The same numbers; UserError if one is not whole although it must be. Limits are checked run by run."""
+    if scalar.row.kind != "Real" and numbers.size and not np.all(whole := numbers == np.round(numbers)):
+        raise UserError(f"{scalar.name} has the value {numbers[~whole].flat[0]:g}: must be a whole number")
+    return numbers
 
 
 def warn_of(texts: Sequence[str]) -> None:
