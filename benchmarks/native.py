@@ -36,6 +36,7 @@ from loops import (
     C_FILES,
     Burst,
     PinocchioJoint,
+    PinocchioModel,
     Report,
     build_seconds,
     check_agreement,
@@ -113,7 +114,7 @@ class Case:
         bursts, out = engine_bursts(self.chain, x, u, p)
         return bursts, out[:, table.x.part("dq")]
 
-    def pinocchio(self) -> tuple[Burst, np.ndarray]:
+    def model(self) -> PinocchioModel:
         p, joints = self.p, []
         for k in range(self.chain.links):
             point, com = np.array([p.l[k - 1] if k else 0.0, 0.0, 0.0]), np.array([p.lc[k], 0.0, 0.0])
@@ -122,7 +123,10 @@ class Case:
                     "revolute", k, np.eye(3), point, np.array([0.0, 0.0, 1.0]), p.m[k], com, p.J[k] * np.eye(3)
                 )
             )
-        return pinocchio_bursts(joints, (0.0, -p.gravity, 0.0), self.q, self.dq, self.tau)["Pinocchio, world axes"]
+        return PinocchioModel(joints, (0.0, -p.gravity, 0.0))
+
+    def pinocchio(self) -> tuple[Burst, np.ndarray]:
+        return pinocchio_bursts(self.model(), self.q, self.dq, self.tau)["Pinocchio, world axes"]
 
     def mujoco(self) -> tuple[Burst, np.ndarray]:
         import mujoco  # type: ignore[import-untyped]

@@ -124,7 +124,7 @@ class LinkChain(Mechanism):
         pose = self._pose(x, p)
         tau, loss = self._joint_moments(x, u, p)
         motion = self._motion(x, u, p, pose, tau)
-        F, w_0 = motion.R[0, :2], pose["w_0"]
+        F, w_0 = motion.R[0], pose["w_0"]
         work = np.sum(u.tau * x.dq) + u.tip_fx * pose["vx"][-1] + u.tip_fy * pose["vy"][-1] + u.tip_m * pose["w"][-1]
         if not self.moving:
             return self.table.x.pack(q=x.dq, dq=motion.qdd, work=work, loss=loss)
@@ -153,7 +153,7 @@ class LinkChain(Mechanism):
 
     def _pose(self, x: Any, p: Any) -> dict[str, Array]:
         """Angles, rates, and the n+1 joint points (the last is the tip) with their velocities, all by running sums."""
-        zero = 0.0 * x.work
+        zero = 0.0 * x.q[0]
         base = (x.base_x, x.base_y, x.base_angle, x.base_vx, x.base_vy, x.base_w) if self.moving else (zero,) * 6
         x_0, y_0, th_0, vx_0, vy_0, w_0 = base
         th = th_0 + np.cumsum(x.q)
@@ -176,12 +176,12 @@ class LinkChain(Mechanism):
         return u.tau - p.k * (x.q - p.q_ref) - resisting, np.sum(resisting * x.dq)
 
     def _motion(self, x: Any, u: Any, p: Any, pose: dict[str, Array], tau: Array) -> ChainMotion:
-        e, zero = pose["e"], 0.0 * x.work
-        weight = [np.stack([zero, -p.gravity * p.m[k], zero]) for k in range(self.links)]
-        arm = (p.l[-1] - p.lc[-1]) * e[:, -1]  # last mass centre -> tip
-        weight[-1] = weight[-1] + np.stack([u.tip_fx, u.tip_fy, u.tip_m + arm[0] * u.tip_fy - arm[1] * u.tip_fx])
-        a_0 = np.stack([u.base_ax, u.base_ay, u.base_eps]) if self.moving else np.stack([zero, zero, zero])
-        return forward_dynamics(e, pose["w"], pose["w_0"], tau, np.stack(weight), a_0, p.l, p.lc, p.m, p.J)
+        zero = 0.0 * x.q[0]
+        tip_force = np.stack([u.tip_fx, u.tip_fy])
+        a_0, eps_0 = np.stack([zero, p.gravity]), zero
+        if self.moving:
+            a_0, eps_0 = a_0 + np.stack([u.base_ax, u.base_ay]), u.base_eps
+        return forward_dynamics(pose["e"], pose["w"], tau, tip_force, u.tip_m, a_0, eps_0, p.l, p.lc, p.m, p.J)
 
     # --- the drawing --------------------------------------------------------------------------------------------------
 
