@@ -232,7 +232,7 @@ class GeneratedAba:
 def generated_aba(
     model: PinocchioModel, variable: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
 ) -> GeneratedAba:
-    """Record, write, compile. variable: which of model.numbers() are arguments of the code; the others are constants."""
+    """Record, write, compile. variable: which of model.numbers() are arguments of the code, and not constants."""
     casadi_folder = package_folder("casadi")
     flags = ["-O0", "-isystem", str(casadi_folder / "include"), f"-L{casadi_folder}", "-lcasadi"]
     recorder = _pinocchio_library("pinocchio_graph.cpp", *flags, f"-Wl,-rpath,{casadi_folder}")

@@ -82,7 +82,9 @@ static int check_value(Instance *self, fmi2ValueReference reference, double valu
     /* OpenModelica sets parameters after initialization, in the first event mode */
     const int early = (self->state->phase & (INSTANTIATED | INITIALIZING)) ||
                       (self->state->phase == EVENT_MODE && !self->state->started);
-    if (row->role != PARAMETER && row->role != INPUT && !state)
+    if (row->role == CONSTANT)
+        report(self, fmi2Error, "%s cannot be set: it is a constant", name.text);
+    else if (row->role != PARAMETER && row->role != INPUT && !state)
         report(self, fmi2Error, "%s cannot be set: only parameters and inputs can", name.text);
     else if (row->role == PARAMETER && !early)
         report(self, fmi2Error, "%s is a fixed parameter: it cannot be set after initialization", name.text);

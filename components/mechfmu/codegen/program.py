@@ -8,6 +8,7 @@ import casadi
 import numpy as np
 
 from .operations import CONDITIONAL_TANH, TEMPLATES, is_binary
+from .reciprocals import with_reciprocals
 
 OUTPUT = 1000  # + number of the output: the operation code of an instruction that writes an output
 VALUE, INPUT, CONSTANT = (
@@ -47,8 +48,18 @@ class Program:
             sorted(set(reader.boundaries.values())),
         )
         program = program._without_unused() if boundary_count else program
+        program = program._with_reciprocals()
         program._make_tanh_conditional()
         return program
+
+    def _with_reciprocals(self) -> Program:
+        """The program with one reciprocal for all divisions by the same value."""
+        rows, before = with_reciprocals(self.operation, self.kind, self.number, VALUE, NONE)
+        if len(rows) == 0:
+            return self
+        operation, kind, number = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+        boundaries = sorted({int(before[b]) for b in self.boundaries})
+        return Program(self.inputs, self.outputs, self.constants, operation, kind, number, boundaries)
 
     def _make_tanh_conditional(self) -> None:
         """A tanh that is only ever multiplied by one and the same input gets that input as its second operand."""

@@ -21,6 +21,7 @@ from ..codegen.cache import cached_library
 from ..codegen.compiler import PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
+from ..model.mechanism import Identity, mechanism_of_identity
 from ..model.variables import Scalar
 from .integration import IntegrationError
 
@@ -28,8 +29,8 @@ GUID = "engine"
 
 
 @lru_cache(maxsize=64)
-def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
-    mechanism = mechanism_type(**dict(options))
+def _library(identity: Identity) -> ctypes.CDLL:
+    mechanism = mechanism_of_identity(identity)
     compiler, host = default_compiler(), host_platform()
     runtime = c_sources(*NATIVE)
     own = {
@@ -49,8 +50,8 @@ def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ..
 
 
 def library(mechanism: Mechanism) -> ctypes.CDLL:
-    """The compiled mechanism; mechanisms of one kind with equal options share it."""
-    return _library(type(mechanism), tuple(mechanism.options.items()))
+    """The compiled mechanism; mechanisms of one identity share it."""
+    return _library(mechanism.identity)
 
 
 def _pointer(array: np.ndarray) -> ctypes.c_void_p:

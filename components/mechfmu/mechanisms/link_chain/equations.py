@@ -1,7 +1,7 @@
 """Vereshchagin's method of separate bodies for a planar chain of rods, O(n).
 
-Rod k hangs by joint k on rod k-1; rod 0 is the base. Everything is in world axes and reduced to the joints: a force acts
-at a joint, a rod is described by the acceleration of its inner joint. The tip is joint n+1.
+Rod k hangs by joint k on rod k-1; rod 0 is the base. Everything is in world axes and reduced to the joints: a force
+acts at a joint, a rod is described by the acceleration of its inner joint. The tip is joint n+1.
 
       rod k+1                        e_k    unit vector along rod k at the absolute angle th_k
          o joint k+1                 r_k  = l_k e_k          joint k -> joint k+1                             (1)
@@ -37,6 +37,9 @@ Inward, k = n..1, from the load on the tip: M_{n+1} = 0, Q_{n+1} = F_tip, tau_{n
 Outward, k = 1..n, from the base's acceleration:
 
     wd_k = U_k^-1 (u_k - v_k . a_k) ,  qdd_k = wd_k - wd_{k-1} ,  then (4), (7).                             (13)
+
+The recursion is one long chain of dependent operations, which a processor cannot do side by side. So terms are grouped
+in such a way that what comes from the next rod is used last.
 """
 
 from __future__ import annotations
@@ -76,24 +79,23 @@ def forward_dynamics(
     l, lc, m, J  (n,)
     """
     n = len(l)
-    r, c = l * e, m * lc * e  # (1), (2)
-    I, w2 = J + m * lc**2, w**2  # (3)
+    first_moment = m * lc
+    r, c = l * e, first_moment * e  # (1), (2)
+    I, w2 = J + first_moment * lc, w**2  # (3)
     torque = tau - np.concatenate([tau[1:], np.reshape(-tip_moment, (1,))])
 
     # inward, (8)-(12)
     M, Q = np.zeros((2, 2)), tip_force
     handle: list[Any] = [None] * n
-    u, v, U_inverse = handle.copy(), handle.copy(), handle.copy()
+    v_over_U, u_over_U = handle.copy(), handle.copy()
     for k in reversed(range(n)):
-        r_turned = turned(r[:, k])
-        Mr_turned = M @ r_turned
+        x, y = r[0, k], r[1, k]
         P = Q + w2[k] * (M @ r[:, k])
-        v[k] = turned(c[:, k]) + Mr_turned
-        U_inverse[k] = 1.0 / (I[k] + r_turned @ Mr_turned)
-        u[k] = torque[k] + r_turned @ P
-        vU = v[k] * U_inverse[k]
-        M = mirrored(m[k] * np.eye(2) + M - np.outer(vU, v[k]))
-        Q = P + w2[k] * c[:, k] - vU * u[k]
+        v = turned(c[:, k]) + M @ turned(r[:, k])
+        U = (I[k] + y**2 * M[0, 0]) + (x**2 * M[1, 1] - 2 * x * y * M[0, 1])
+        v_over_U[k], u_over_U[k] = v / U, (torque[k] + (x * P[1] - y * P[0])) / U
+        M = mirrored(m[k] * np.eye(2) + M - np.outer(v, v) / U)
+        Q = P + w2[k] * c[:, k] - v * u_over_U[k]
         handle[k] = M, Q
 
     # outward, (13), (4), (7)
@@ -101,8 +103,8 @@ def forward_dynamics(
     for k in range(n):
         M, Q = handle[k]
         R.append(M @ a - Q)
-        wd.append((u[k] - v[k] @ a) * U_inverse[k])
-        a = a + turned(r[:, k]) * wd[k] - w2[k] * r[:, k]
+        wd.append(u_over_U[k] - v_over_U[k] @ a)
+        a = (a - w2[k] * r[:, k]) + turned(r[:, k]) * wd[k]
     qdd = [wd_k - wd_before for wd_k, wd_before in zip(wd, [eps_0, *wd], strict=False)]
     return ChainMotion(np.stack(qdd), np.stack(R))
 

@@ -53,7 +53,7 @@ class TreeMechanism(TreeVariables):
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)
-        parts: dict[str, Any] = {"work": 0.0, "loss": 0.0}
+        parts: dict[str, Any] = {"work": 0.0, "loss": 0.0} if self.counts_energy else {}
         for row in self.coordinate_rows():
             value = getattr(p, start_symbol(row.symbol))
             parts[row.symbol] = value / np.sqrt(np.sum(value * value)) if row.symbol.startswith("e_") else value
@@ -119,7 +119,8 @@ class TreeMechanism(TreeVariables):
         motion, load_power, base_power, ground = self.motion(q, v, tau, X, U, P)
         for touch in ground:
             loss = loss + touch.loss
-        parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
+        energy = {"work": motor + load_power + base_power, "loss": loss}
+        parts: dict[str, Any] = energy if self.counts_energy else {}
         parts |= self.spread(self._coordinate_rates(q, v), self.coordinate_rows())
         parts |= self.spread(reduced(self.tree, self.followers, motion.vdot), self.joint_rows("state", "v", RATES))
         if self.moving:
@@ -149,10 +150,10 @@ class TreeMechanism(TreeVariables):
             "tip_e": quaternion_product(tip.e, quaternion_of(turns[-1].T)),
             "H": H,
             "singularity": self._singularity(q),
-            "kinetic": kinetic,
-            "potential": weight + spring_energy,
-            "total": kinetic + weight + spring_energy,
         }
+        if self.counts_energy:
+            potential = weight + spring_energy
+            parts |= {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
         loads = [self._world_wrench(where, motion, at[j]) for j in self.movable]
         for i, a in enumerate(XYZ):
             parts |= {f"tip_{a}": tip_r[i], f"tip_v{a}": tip_v[i], f"tip_w{a}": tip.w[i]}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from ...model.mechanism import Option, UserError
+from ...model.mechanism import ENERGY, Option, UserError
 from ...model.variables import Row
 from ...multibody.tree import Body, BodyTree, Joint
 from .base import TreeMechanism
@@ -47,6 +47,7 @@ class Tree(TreeMechanism):
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
         Option("effort", "limited", "limited: motor forces are cut off at the file's effort limits", choices=EFFORTS),
         Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
+        ENERGY,
     )
 
     @classmethod

@@ -60,6 +60,10 @@ class TreeVariables(Mechanism):
         return sum(j.coordinates for j in self.tree.joints if not j.mimic)
 
     @property
+    def counts_energy(self) -> bool:
+        return bool(self.options.get("energy", "on") == "on")
+
+    @property
     def nv(self) -> int:
         return sum(j.rates for j in self.tree.joints if not j.mimic)
 
@@ -185,11 +189,11 @@ class TreeVariables(Mechanism):
             rows.append(Row("base_e", "base.quaternion[{k}]", "state", orientation, "1", size=4))
             rows += _vector_rows("base_v", "base.velocity_", "state", "velocity of the base", "m/s")
             rows += _vector_rows("base_w", "base.rate_", "state", "angular velocity of the base, world axes", "rad/s")
-        return [
-            *rows,
-            Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
-            Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
-        ]
+        if self.counts_energy:
+            lost = "energy lost in dampers and friction since the start"
+            rows.append(Row("work", "energy.input", "state", "work done by all inputs since the start", "J"))
+            rows.append(Row("loss", "energy.dissipated", "state", lost, "J"))
+        return rows
 
     def _output_rows(self) -> list[Row]:
         followers = list(self.followers)
@@ -213,6 +217,11 @@ class TreeVariables(Mechanism):
         orientation = "orientation of the last body, element {k} of w, x, y, z"
         singularity = "smallest |sin phi_2| of the joints with Euler angles; 1 when there are none"
         momentum = "angular momentum about the vertical through the origin"
+        energies = (
+            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
+            Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
+            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+        )
         return [
             *rows,
             *_vector_rows("tip_", "tip.", "output", "position of the tip", "m"),
@@ -221,9 +230,7 @@ class TreeVariables(Mechanism):
             *_vector_rows("tip_w", "tip.rate_", "output", "angular velocity of the last body, world axes", "rad/s"),
             Row("H", "momentum.vertical", "output", momentum, "kg.m2/s"),
             Row("singularity", "singularity", "output", singularity, "1"),
-            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
-            Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
-            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *(energies if self.counts_energy else ()),
             *frame_rows(self.tree.points, self.frame_labels),
             *contact_rows(self.contact_labels),
         ]
