@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,8 +22,10 @@ import casadi
 import numpy as np
 
 from mechfmu.cli.progress import Reporter
+from mechfmu.codegen.c_model import boundary_count, graphs
 from mechfmu.codegen.cache import cache_folder
 from mechfmu.codegen.compiler import compile_library, default_compiler, host_platform
+from mechfmu.codegen.program import OUTPUT, Program
 from mechfmu.codegen.sources import fmu_source
 from mechfmu.console import Console, Styled, TextTable
 from mechfmu.model import Mechanism
@@ -263,6 +265,12 @@ def generated_aba(
     )
 
 
+def own_operations(mechanism: Mechanism) -> int:
+    """The number of operations of the rates in the generated code."""
+    (rates,) = (graph for graph in graphs(mechanism) if graph.name() == "rates")
+    return int(np.sum(Program.of(rates, boundary_count(rates)).operation < OUTPUT))
+
+
 def operation_count(graph: casadi.Function) -> int:
     """The number of operations, without reading inputs and constants and writing outputs."""
     free = (casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_CONST)
@@ -273,6 +281,24 @@ def _generated(graph: casadi.Function) -> str:
     generator = casadi.CodeGenerator("aba.c")
     generator.add(graph)
     return str(generator.dump())
+
+
+CONSTANT, VARIABLE = "constants, no energies", "all variable"
+GENERATED = "Pinocchio's generated code"
+
+
+def report_generated(
+    report: Report, what: str, size: int, times: Mapping[str, float], operations: Mapping[str, int]
+) -> None:
+    """Lines and requirements for the contest with Pinocchio's own generated code. Keys: contender, then the case."""
+    for case, limit in ((VARIABLE, 1.0), (CONSTANT, 0.8)):
+        own, peer = times[f"engine c, {case}"], times[f"{GENERATED}, {case}"]
+        for name, seconds in (("engine c", own), (GENERATED, peer)):
+            count = operations[f"{name}, {case}"]
+            ratio = "" if name == "engine c" else f", {seconds / own:.3g} times engine c"
+            report.line(f"{what}, {name}, {case}", size, seconds, f"{count} operations{ratio}")
+        text = f"{what}, {case}: engine c takes at most {limit:g} of the time of {GENERATED}: {own / peer:.2f}"
+        report.require(text, own <= limit * peer)
 
 
 def check_agreement(what: str, accelerations: dict[str, np.ndarray]) -> None:

@@ -24,6 +24,7 @@ from ..model.mechanism import Identity, mechanism_of_identity
 from ..model.variables import Layout, Table
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
+SHORT = 6000  # instructions, of a graph that becomes straight-line code
 
 
 @contextmanager
@@ -119,8 +120,13 @@ class Recording:
         return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
 
     def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
-        """The graph of rates or outputs with all block boundaries as outputs before its own."""
+        """The graph of rates or outputs with all block boundaries as outputs before its own.
+
+        A short graph is without: its code is fastest in CasADi's order.
+        """
         graph: casadi.Function = getattr(self, name)
+        if graph.n_instructions() <= SHORT:
+            return graph
         with numpy_mode():
             results = graph.call([self.symbols[a] for a in ARGUMENTS])
             return self._record(name, *map(flat, self._boundaries[name]), *results)

@@ -1,9 +1,10 @@
 """The method of separate bodies for trees in which joints follow others: O(n), exact, without the coupling's forces.
 
 A group is a set of turns and slides whose rates are fixed multiples of one: v_m = k_m xd. Frames, symbols and equations
-(1)-(8) are those of separate_bodies.py. The motion of a member cannot be eliminated where it is met, because its group
-has members elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame outboard of which
-groups g are open, and the equations of these groups, are
+(1)-(8) are those of separate_bodies.py, but the bias a' is taken in before a motion is eliminated: in (7) stands
+Q* - M* a' instead of Q*. The motion of a member cannot be eliminated where it is met, because its group has members
+elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame outboard of which groups g are
+open, and the equations of these groups, are
 
     R = M* a + sum_g H_g x_g - Q*,        H_g^T a + sum_h E_gh x_h = f_g,                                           (9)
 
@@ -34,7 +35,7 @@ from ..model.block_boundaries import block_boundary
 from .elementary_motions import Armature, Blocks, Elimination, ForceMoment
 from .frames import BASE, Bodies, Frame
 from .rotations import cross
-from .separate_bodies import TreeMotion, single_bodies, to_parent, velocities
+from .separate_bodies import TreeMotion, single_bodies, to_parent, velocities, without_bias
 from .symmetric_blocks import added, outer_removed, times, transposed_times
 
 Array = Any
@@ -176,7 +177,7 @@ def _inwards(
             M[k], Q[k], closed = _close(g, M[k], Q[k], own)
             inward.closed.setdefault(k, []).append(closed)
         inward.H[k].update(own.H)
-        blocks, wrench = M[k], _without_bias(M[k], Q[k], bias[k])
+        blocks, wrench = M[k], without_bias(M[k], Q[k], bias[k])
         for g, (F, N) in own.H.items():
             own.f[g] = own.f[g] - F @ bias[k][0] - N @ bias[k][1]
         if k in members:
@@ -195,12 +196,6 @@ def _inwards(
     for g in closing.get(BASE, ()):
         inward.closed.setdefault(BASE, []).append(_closed(g, groups[BASE])[0])
     return inward
-
-
-def _without_bias(blocks: Blocks, wrench: ForceMoment, bias: tuple[Array, Array]) -> ForceMoment:
-    """Q* - M* a'."""
-    (A, B, D), (F, N), (a, alpha) = blocks, wrench, bias
-    return F - times(A, a) - times(B, alpha), N - transposed_times(B, a) - times(D, alpha)
 
 
 def _open(
@@ -299,7 +294,7 @@ def _outwards(
             for g, h in inward.resisted[k].items():
                 u = u - (h[0] if frame.rates == 1 else np.stack(h)) * x[g]
             eliminated = eliminated._replace(u=u)
-        rates, a, alpha = frame.elementary.solve(eliminated, R[k], q, a, frame.R0.T @ alpha)
+        rates, a, alpha = frame.elementary.solve(eliminated, *frame.elementary.carry(R[k], q, a, frame.R0.T @ alpha))
         vdot |= rates
         a, alpha = a + bias[k][0], alpha + bias[k][1]
         found.append((a, alpha))

@@ -89,7 +89,7 @@ class Fixed:
         return omega, a, alpha
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
-        """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q* - M* a'."""
+        """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q*."""
         return None, blocks, wrench
 
     def relieve(self, eliminated: Elimination | None, F: Array, N: Array) -> Relieved:
@@ -103,8 +103,12 @@ class Fixed:
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
         return F, N
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        """Accelerations of the rates, and a, alpha without a', alpha'."""
+    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+        """a, alpha of the frame from those of the placement, without those of the rates and a', alpha'."""
+        return a, alpha
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
+        """Accelerations of the rates, and a, alpha with them; a, alpha in the axes of the frame."""
         return {}, a, alpha
 
     # --- inverse dynamics ---------------------------------------------------------------------------------------------
@@ -181,8 +185,10 @@ class Turn(_OneAxis):
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
         return R @ F, R @ N
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        a, alpha = R.T @ a, R.T @ alpha
+    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+        return R.T @ a, R.T @ alpha
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
         return {self.v: qdd}, a, alpha + self.e * qdd
 
@@ -224,8 +230,10 @@ class Slide(_OneAxis):
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
         return F, N + cross(self.offset(q), F)
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        a = a + cross(alpha, self.offset(q))
+    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+        return a + cross(alpha, self.offset(q)), alpha
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
         return {self.v: qdd}, a + self.e * qdd, alpha
 
@@ -296,9 +304,11 @@ class Ball(Fixed):
     def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
         return R @ F, R @ N
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
+    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+        return R.T @ a, R.T @ alpha
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         assert eliminated is not None
-        a, alpha = R.T @ a, R.T @ alpha
         known = alpha if eliminated.d is None else times(eliminated.d, alpha)
         omegad = times(eliminated.U_inverse, eliminated.u) - transposed_times(eliminated.b, a) - known
         return {self.v + i: omegad[i] for i in range(3)}, a, alpha + omegad

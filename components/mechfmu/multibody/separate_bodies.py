@@ -28,12 +28,14 @@ A single body has
 
     A = m E ,  B = -m c~ ,  D = J + m (c.c E - c c^T) ,  Q = load - (m omega x (omega x c), omega x D omega)       (6)
 
-A motion S with moment tau is eliminated as in the plane: with U = S^T M* S and u = tau + S^T (Q* - M* a'),
+A motion S with moment tau adds S vdot to the acceleration a that the frame has without it. It is eliminated as in the
+plane: with U = S^T M* S and u = tau + S^T Q*,
 
-    M* <- M* - M* S U^-1 S^T M*,     Q* <- Q* - M* a' - M* S U^-1 u,                                               (7)
+    vdot = U^-1 (u - S^T M* a),    M* <- M* - M* S U^-1 S^T M*,    Q* <- Q* - M* S U^-1 u,                         (7)
 
-after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations
-below skip them. Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
+after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and what follows
+skips them: the bias, Q* <- Q* - M* a', and the rotations into the axes of the parent. Weight is a base that accelerates
+upwards: a_0 = rdd_0 - g.
 
 The rotor of a motor with inertia j and reduction n turns n times as fast as its joint. Its inertia seen from the joint,
 the armature I = n^2 j, resists the rate (that the rotor also takes part in the motion of the bodies is part of their
@@ -152,11 +154,8 @@ def _eliminate(
     eliminated: list[Elimination | None] = [None] * len(frames)
     for k in reversed(range(len(frames))):
         frame = frames[k]
-        (A, B, D), (F, N) = M[k], Q[k]
-        a_prime, alpha_prime = bias[k]
-        F = F - times(A, a_prime) - times(B, alpha_prime)
-        N = N - transposed_times(B, a_prime) - times(D, alpha_prime)
-        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, (A, B, D), (F, N), armature)
+        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, M[k], Q[k], armature)
+        wrench = without_bias(blocks, wrench, bias[k])
         if frame.parent == BASE:
             block_boundary(eliminated[k])
             continue
@@ -166,6 +165,12 @@ def _eliminate(
         Q[frame.parent] = (F_p + F, N_p + N)
         block_boundary(eliminated[k], M[frame.parent], Q[frame.parent])
     return eliminated
+
+
+def without_bias(blocks: Blocks, wrench: ForceMoment, bias: tuple[Array, Array]) -> ForceMoment:
+    """Q* - M* a'."""
+    (A, B, D), (F, N), (a, alpha) = blocks, wrench, bias
+    return F - times(A, a) - times(B, alpha), N - transposed_times(B, a) - times(D, alpha)
 
 
 def _accelerations(
@@ -183,9 +188,9 @@ def _accelerations(
     for k, frame in enumerate(frames):
         a, alpha = (a_0, alpha_0) if frame.parent == BASE else acceleration[frame.parent]
         a = frame.R0.T @ (a + cross(alpha, frame.r)) if frame.r.any() else frame.R0.T @ a
-        rates, a, alpha = frame.elementary.solve(eliminated[k], R[k], q, a, frame.R0.T @ alpha)
+        a, alpha = frame.elementary.carry(R[k], q, a, frame.R0.T @ alpha)
+        rates, a, alpha = frame.elementary.solve(eliminated[k], a + bias[k][0], alpha + bias[k][1])
         vdot |= rates
-        a, alpha = a + bias[k][0], alpha + bias[k][1]
         acceleration.append((a, alpha))
         block_boundary(a, alpha)
     return vdot, acceleration

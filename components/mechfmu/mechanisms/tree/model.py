@@ -65,6 +65,7 @@ class Tree(TreeMechanism):
         arguments: Mapping[str, str] | None = None,
         meshes: bool = True,
         package_paths: Sequence[str | Path] = (),
+        energy: str = "on",
     ) -> Tree:
         """Return the mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML.
 
@@ -82,6 +83,7 @@ class Tree(TreeMechanism):
         arguments       of a xacro file
         meshes          whether the drawing has those of the file
         package_paths   folders where `package://` is looked for
+        energy          on; off: energies, work and losses are not computed
         """
         from .readers.read import read_tree
 
@@ -91,7 +93,7 @@ class Tree(TreeMechanism):
         tree = read_tree(path, base, inertia, ignore, report, *asked)
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
-        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
+        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken, energy=energy)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made
 
