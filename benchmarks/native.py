@@ -78,8 +78,8 @@ NOTES = (
     "The directional derivative is that of rates and outputs together. The native FMU runs in a C host, the Python "
     "FMU, whose engine is casadi, in FMPy. Builds: wall clock, one platform, empty compiler cache.",
     "Pinocchio's generated code is its aba recorded with CasADi's scalar type, written as C by CasADi and compiled as "
-    "ours with the same flags; all variable: masses, mass centres, lengths, inertias and gravity are arguments of both. It "
-    "computes the accelerations alone.",
+    "ours with the same flags; all variable: masses, mass centres, lengths, inertias and gravity are arguments. "
+    "It computes the accelerations alone.",
     "Pinocchio's code otherwise is the one inside its own library. Its Data object holds tensors of n^3 numbers, 32 GB "
     "at n = 1000: no figure.",
 )

@@ -123,6 +123,10 @@ class Fixed:
 
     # --- kinematics ---------------------------------------------------------------------------------------------------
 
+    def speed(self, v: Array) -> Array:
+        """Velocity of the origin against the placement."""
+        return np.zeros(3)
+
     def displace(self, q: Array, v: Array, A: Array, e: Array, r: Array, rdot: Array, omega: Array) -> Place:
         """Rotation, quaternion, origin, its velocity and angular velocity of the frame, from those of the placement."""
         return A, e, r, rdot, omega
@@ -211,6 +215,9 @@ class Slide(_OneAxis):
 
     def offset(self, q: Array) -> Array:
         return self.e * q[self.q]
+
+    def speed(self, v: Array) -> Array:
+        return self.e * v[self.v]
 
     def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
         offset = self.offset(q)
