@@ -34,8 +34,7 @@ import numpy as np
 from ..model.block_boundaries import block_boundary
 from .elementary_motions import Armature, Blocks, Elimination, ForceMoment
 from .frames import BASE, Bodies, Frame
-from .rotations import cross
-from .separate_bodies import TreeMotion, single_bodies, to_parent, velocities, without_bias
+from .separate_bodies import TreeMotion, single_bodies, to_frame, to_parent, velocities, without_bias, wrench_to_parent
 from .symmetric_blocks import added, outer_removed, times, transposed_times
 
 Array = Any
@@ -142,7 +141,7 @@ def coupled_forward_dynamics(
     members: Members,
 ) -> TreeMotion:
     """Return accelerations and reactions as `forward_dynamics` does; q, v, tau of all joints, followers included."""
-    R = [frame.rotation(q) for frame in frames]
+    R = [frame.rotation_to_parent(q) for frame in frames]
     zero = 0.0 * a_0[0]
     omega, bias = velocities(frames, R, q, v, omega_0, zero)
     M, Q = single_bodies(frames, bodies, omega, loads, zero)
@@ -185,7 +184,7 @@ def _inwards(
         else:
             inward.eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, blocks, wrench, armature)
             inward.resisted[k].update(_relieve(frame, inward.eliminated[k], own))
-        H = {g: _column_to_parent(frame, R[k], q, *H_g) for g, H_g in own.H.items()}
+        H = {g: wrench_to_parent(frame, R[k], q, *H_g) for g, H_g in own.H.items()}
         groups[frame.parent].merge(own, H)
         if frame.parent != BASE:
             (A, B, D), (F, N) = to_parent(frame, R[k], q, blocks, wrench)
@@ -260,14 +259,6 @@ def _closed(g: int, own: OpenGroups) -> tuple[ClosedGroup, ForceMoment]:
     return ClosedGroup(g, E_inverse, (b, d), f, coupled), (bU, dU)
 
 
-def _column_to_parent(frame: Frame, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-    """A wrench in the axes of the parent frame, about its origin."""
-    F, N = frame.elementary.wrench_to_placement(R, q, F, N)
-    if not np.array_equal(frame.R0, np.eye(3)):
-        F, N = frame.R0 @ F, frame.R0 @ N
-    return (F, N + cross(frame.r, F)) if frame.r.any() else (F, N)
-
-
 def _outwards(
     frames: Sequence[Frame],
     R: list[Array],
@@ -285,7 +276,7 @@ def _outwards(
     _solve_groups(inward.closed.get(BASE, ()), a_0, alpha_0, x)
     for k, frame in enumerate(frames):
         a, alpha = (a_0, alpha_0) if frame.parent == BASE else found[frame.parent]
-        a = frame.R0.T @ (a + cross(alpha, frame.r)) if frame.r.any() else frame.R0.T @ a
+        a, alpha = to_frame(frame, R[k], q, a, alpha)
         eliminated = inward.eliminated[k]
         if k in members:  # the rate is known
             eliminated = Elimination(1.0, [0.0] * 3, [0.0] * 3, members[k].multiple * x[members[k].group])
@@ -294,7 +285,7 @@ def _outwards(
             for g, h in inward.resisted[k].items():
                 u = u - (h[0] if frame.rates == 1 else np.stack(h)) * x[g]
             eliminated = eliminated._replace(u=u)
-        rates, a, alpha = frame.elementary.solve(eliminated, *frame.elementary.carry(R[k], q, a, frame.R0.T @ alpha))
+        rates, a, alpha = frame.elementary.solve(eliminated, a, alpha)
         vdot |= rates
         a, alpha = a + bias[k][0], alpha + bias[k][1]
         found.append((a, alpha))

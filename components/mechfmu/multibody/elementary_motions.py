@@ -5,8 +5,8 @@ the kind of motion; the equation numbers are those of separate_bodies.py. Argume
 
     R                  rotation of the motion, frame components to placement components; None: the axes stay parallel
     q, v               coordinates and rates of the whole tree
-    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration; given in the axes of the
-                       placement, returned in those of the frame
+    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration, in the axes of the frame; where
+                       R is an argument, given in those of the placement
     F, N               force, and moment about the origin
     A, B, D            the blocks of M*, (5)
     armature           inertias of rotors, by rate, (8)
@@ -84,9 +84,12 @@ class Fixed:
 
     # --- forward dynamics ---------------------------------------------------------------------------------------------
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
-        """omega, and the part a', alpha' of the accelerations (2)-(4) that does not depend on accelerations."""
-        return omega, a, alpha
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
+        """omega, and the part a', alpha' of the accelerations (2)-(4) that does not depend on accelerations.
+
+        omega, a': those of the placement, in the axes of the frame.
+        """
+        return omega, a, 0.0 * omega
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q*."""
@@ -100,12 +103,13 @@ class Fixed:
         """M* about the placement's origin, in its axes; A, B, D as `eliminate` left them."""
         return A, B, D
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return F, N
+    def moment_to_placement(self, q: Array, F: Array, N: Array) -> Array:
+        """N about the placement's origin, in the axes of the frame."""
+        return N
 
-    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
-        """a, alpha of the frame from those of the placement, without those of the rates and a', alpha'."""
-        return a, alpha
+    def carry(self, q: Array, a: Array, alpha: Array) -> Array:
+        """a of the frame from a, alpha of the placement, without that of the rates and a'; in the axes of the frame."""
+        return a
 
     def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         """Accelerations of the rates, and a, alpha with them; a, alpha in the axes of the frame."""
@@ -168,10 +172,9 @@ class Turn(_OneAxis):
     def rotation(self, q: Array) -> Array:
         return about(self.axis, np.cos(q[self.q]), np.sin(q[self.q]))
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         spin = self.e * v[self.v]
-        alpha = cross(omega, spin)
-        return R.T @ (omega + spin), R.T @ a, R.T @ alpha
+        return omega + spin, a, cross(omega, spin)
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (_, B, D), (_, N) = self.axis, blocks, wrench
@@ -185,12 +188,6 @@ class Turn(_OneAxis):
         i, j = others(self.axis)
         axis, cos, sin = self.axis, R[i, i], R[j, i]
         return turned(A, axis, cos, sin), turned_general(B, axis, cos, sin), turned(D, axis, cos, sin)
-
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return R @ F, R @ N
-
-    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
-        return R.T @ a, R.T @ alpha
 
     def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
@@ -219,9 +216,9 @@ class Slide(_OneAxis):
     def speed(self, v: Array) -> Array:
         return self.e * v[self.v]
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         offset = self.offset(q)
-        return omega, a + 2 * cross(omega, self.e * v[self.v]) + cross(omega, cross(omega, offset)), alpha
+        return omega, a + 2 * cross(omega, self.e * v[self.v]) + cross(omega, cross(omega, offset)), 0.0 * omega
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (A, B, _), (F, _) = self.axis, blocks, wrench
@@ -234,11 +231,11 @@ class Slide(_OneAxis):
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
         return A, *shifted(A, B, D, self.offset(q))
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return F, N + cross(self.offset(q), F)
+    def moment_to_placement(self, q: Array, F: Array, N: Array) -> Array:
+        return N + cross(self.offset(q), F)
 
-    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
-        return a + cross(alpha, self.offset(q)), alpha
+    def carry(self, q: Array, a: Array, alpha: Array) -> Array:
+        return a + cross(alpha, self.offset(q))
 
     def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
@@ -269,10 +266,9 @@ class Ball(Fixed):
     def rotation(self, q: Array) -> Array:
         return from_quaternion(q[self.q : self.q + 4])
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         spin = self._rates(v)
-        omega = R.T @ omega
-        return omega + spin, R.T @ a, cross(omega, spin)
+        return omega + spin, a, cross(omega, spin)
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         """U is D, so that of M* only A remains, and of Q* the moment -tau.
@@ -307,12 +303,6 @@ class Ball(Fixed):
         if all(isinstance(x, float) and x == 0.0 for X in (B, D) for row in X for x in row):
             return rotated(A, R), B, D
         return rotated(A, R), rotated_general(B, R), rotated(D, R)
-
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return R @ F, R @ N
-
-    def carry(self, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
-        return R.T @ a, R.T @ alpha
 
     def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         assert eliminated is not None

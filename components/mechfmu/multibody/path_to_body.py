@@ -1,7 +1,7 @@
 """Vectors and velocities carried along the path from the base to one body, in the axes of each frame on it.
 
 Cheaper than the poses of all frames (kinematics.py) where only one body matters, such as that with the tip. The steps
-are those of accelerations in separate_bodies.py: into the axes of the placement, then into those of the frame.
+are those of accelerations in separate_bodies.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .frames import BASE, Frame
-from .rotations import cross
+from .separate_bodies import to_frame
 
 Array = Any
 
@@ -26,9 +26,9 @@ def path(frames: Sequence[Frame], k: int) -> list[int]:
 
 def resolved(frames: Sequence[Frame], k: int, q: Array, vectors: Sequence[Array]) -> list[Array]:
     """Return vectors given in the axes of the base in those of frame k."""
-    for frame in (frames[i] for i in path(frames, k)):
-        R = frame.rotation(q)
-        vectors = [frame.R0.T @ x if R is None else R.T @ (frame.R0.T @ x) for x in vectors]
+    for i in path(frames, k):
+        R = frames[i].rotation_to_parent(q)
+        vectors = [R.T @ x for x in vectors]
     return list(vectors)
 
 
@@ -43,7 +43,6 @@ def origin_velocity(
     for i in path(frames, k):
         frame = frames[i]
         w = omega_0 if frame.parent == BASE else omega[frame.parent]
-        placed = frame.R0.T @ (velocity + cross(w, frame.r) if frame.r.any() else velocity)
-        carried, _ = frame.elementary.carry(frame.rotation(q), q, placed, frame.R0.T @ w)
-        velocity = carried + frame.elementary.speed(v)
+        velocity, _ = to_frame(frame, frame.rotation_to_parent(q), q, velocity, w)
+        velocity = velocity + frame.elementary.speed(v)
     return velocity

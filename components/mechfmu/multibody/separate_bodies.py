@@ -90,7 +90,7 @@ def forward_dynamics(
     loads: external (F, moment about the frame's origin) by frame. a_0 includes the weight, rdd_0 - g. armature: of
     the rotors, by rate.
     """
-    R = [frame.rotation(q) for frame in frames]
+    R = [frame.rotation_to_parent(q) for frame in frames]
     zero = 0.0 * a_0[0]
     omega, bias = velocities(frames, R, q, v, omega_0, zero)
     M, Q = single_bodies(frames, bodies, omega, loads, zero)
@@ -111,9 +111,8 @@ def velocities(
     bias: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
         w = omega_0 if frame.parent == BASE else omega[frame.parent]
-        a_prime = frame.R0.T @ cross(w, cross(w, frame.r)) if frame.r.any() else np.stack([zero] * 3)
-        alpha_prime = np.stack([zero] * 3)
-        w, a_prime, alpha_prime = frame.elementary.bias(R[k], q, v, frame.R0.T @ w, a_prime, alpha_prime)
+        a_prime = R[k].T @ cross(w, cross(w, frame.r)) if frame.r.any() else np.stack([zero] * 3)
+        w, a_prime, alpha_prime = frame.elementary.bias(q, v, R[k].T @ w, a_prime)
         omega.append(w)
         bias.append((a_prime, alpha_prime))
         block_boundary(w, a_prime, alpha_prime)
@@ -187,8 +186,7 @@ def _accelerations(
     acceleration: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
         a, alpha = (a_0, alpha_0) if frame.parent == BASE else acceleration[frame.parent]
-        a = frame.R0.T @ (a + cross(alpha, frame.r)) if frame.r.any() else frame.R0.T @ a
-        a, alpha = frame.elementary.carry(R[k], q, a, frame.R0.T @ alpha)
+        a, alpha = to_frame(frame, R[k], q, a, alpha)
         rates, a, alpha = frame.elementary.solve(eliminated[k], a + bias[k][0], alpha + bias[k][1])
         vdot |= rates
         acceleration.append((a, alpha))
@@ -210,13 +208,30 @@ def _body(bodies: Bodies, i: int, w: Array) -> tuple[Blocks, ForceMoment]:
 
 
 def to_parent(frame: Frame, R: Array, q: Array, blocks: Blocks, wrench: ForceMoment) -> tuple[Blocks, ForceMoment]:
-    """M* and Q* of the frame in the axes of its parent, about the parent's origin."""
-    A, B, D = frame.elementary.blocks_to_placement(R, q, *blocks)
-    F, N = frame.elementary.wrench_to_placement(R, q, *wrench)
-    if not np.array_equal(frame.R0, np.eye(3)):
-        A, B, D = rotated(A, frame.R0), rotated_general(B, frame.R0), rotated(D, frame.R0)
-        F, N = frame.R0 @ F, frame.R0 @ N
+    """M* and Q* of the frame in the axes of its parent, about the parent's origin.
+
+    One general rotation costs less than that of the motion and another one to the axes of the parent; where these are
+    parallel to those of the placement, the second one costs nothing.
+    """
+    own = frame.rotation(q)
+    if frame.skew and own is not None:
+        A, B, D = (turn(X, R) for turn, X in zip((rotated, rotated_general, rotated), blocks, strict=True))
+    else:
+        A, B, D = frame.elementary.blocks_to_placement(own, q, *blocks)
+        if not np.array_equal(frame.R0, np.eye(3)):
+            A, B, D = rotated(A, frame.R0), rotated_general(B, frame.R0), rotated(D, frame.R0)
     if frame.r.any():
         B, D = shifted(A, B, D, frame.r)
-        N = N + cross(frame.r, F)
-    return (A, B, D), (F, N)
+    return (A, B, D), wrench_to_parent(frame, R, q, *wrench)
+
+
+def wrench_to_parent(frame: Frame, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
+    """A wrench in the axes of the parent, about its origin."""
+    F, N = R @ F, R @ frame.elementary.moment_to_placement(q, F, N)
+    return (F, N + cross(frame.r, F)) if frame.r.any() else (F, N)
+
+
+def to_frame(frame: Frame, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+    """a, alpha of the frame from those of its parent, without those of the rates and the bias."""
+    a, alpha = R.T @ (a + cross(alpha, frame.r)) if frame.r.any() else R.T @ a, R.T @ alpha
+    return frame.elementary.carry(q, a, alpha), alpha
