@@ -36,8 +36,8 @@ Eigen::Matrix<Symbol, Eigen::Dynamic, 1> elements(const Symbol &x) {
 
 } // namespace
 
-// Save the graph (q, v, tau, p) -> vdot. The mask has an element for each number of the joints and for each component of
-// gravity: 1 where it is an element of p, in this order, and not a constant.
+// Save the graph (q, v, tau, p) -> vdot. The mask has an element for each number of the joints and for each component
+// of gravity: 1 where it is an element of p, in this order, and not a constant.
 extern "C" void pinocchio_graph(const char *file, int local, int n, const int *kind, const int *parent,
                                 const double *numbers, const double *gravity, const unsigned char *variable) {
     const Placed *joints = reinterpret_cast<const Placed *>(numbers);
@@ -62,8 +62,8 @@ extern "C" void pinocchio_graph(const char *file, int local, int n, const int *k
     model.gravity.linear() = next.read<3, 1>(gravity);
     DataTpl<Symbol> data(model);
     const Symbol q = Symbol::sym("q", model.nq), v = Symbol::sym("v", model.nv), tau = Symbol::sym("tau", model.nv);
-    const auto vdot = aba(model, data, elements(q), elements(v), elements(tau),
-                          local ? Convention::LOCAL : Convention::WORLD);
+    const auto vdot =
+        aba(model, data, elements(q), elements(v), elements(tau), local ? Convention::LOCAL : Convention::WORLD);
     Symbol result(model.nv, 1);
     for (casadi_int i = 0; i < model.nv; i++) result(i) = vdot(i);
     ::casadi::Function("aba", {q, v, tau, p}, {result}, {"q", "v", "tau", "p"}, {"vdot"}).save(file);

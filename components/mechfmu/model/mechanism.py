@@ -109,10 +109,6 @@ class Note:
     only_at_start: bool = False
 
 
-ENERGY = Option(
-    "energy", "on", "off: energies, work and losses are not computed", choices=("on", "off")
-)  # of mechanisms that count them
-
 _NUMBER_KINDS = {int: "a whole number", float: "a number"}
 
 SOLVER_ROWS = (

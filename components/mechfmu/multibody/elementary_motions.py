@@ -5,8 +5,8 @@ the kind of motion; the equation numbers are those of separate_bodies.py. Argume
 
     R                  rotation of the motion, frame components to placement components; None: the axes stay parallel
     q, v               coordinates and rates of the whole tree
-    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration, in the axes of the frame; where
-                       R is an argument, given in those of the placement
+    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration, in the axes of the frame;
+                       where R is an argument, given in those of the placement
     F, N               force, and moment about the origin
     A, B, D            the blocks of M*, (5)
     armature           inertias of rotors, by rate, (8)

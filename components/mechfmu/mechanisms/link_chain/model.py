@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...model.drawing import Arrow, Drawing, Moment, constant, support
-from ...model.mechanism import ENERGY, Array, Mechanism, Option
+from ...model.energy import ENERGY, ENERGY_OUTPUTS, ENERGY_STATES
+from ...model.mechanism import Array, Mechanism, Option
 from ...model.variables import Row
 from .equations import ChainMotion, forward_dynamics
 
@@ -67,15 +68,6 @@ class LinkChain(Mechanism):
             Row("base_vy", "base.velocity_y", "state", "velocity of the base, vertical", "m/s"),
             Row("base_w", "base.rate", "state", "angular velocity of the base", "rad/s"),
         )
-        energy_states = (
-            Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
-            Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
-        )
-        energy_outputs = (
-            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
-            Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
-            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
-        )
         return (
             Row("gravity", "gravity", "parameter", "acceleration of gravity, along -y", "m/s2", start=9.81),
             Row("l", "link[{k}].length", "parameter", "length of rod {k}, joint to joint", "m", n, length, above=0.0),
@@ -104,7 +96,7 @@ class LinkChain(Mechanism):
             Row("q", "joint[{k}].angle", "state", "angle of rod {k} against rod {j} (rod 0: the base)", "rad", n),
             Row("dq", "joint[{k}].rate", "state", "angular velocity of joint {k}", "rad/s", n),
             *(base_states if self.moving else ()),
-            *(energy_states if self.counts_energy else ()),
+            *(ENERGY_STATES if self.counts_energy else ()),
             Row("qdd", "joint[{k}].acceleration", "output", "angular acceleration of joint {k}", "rad/s2", n),
             Row("Rx", "joint[{k}].reaction_x", "output", "horizontal force of rod {j} on rod {k} (rod 0: the base)",
                 "N", n),
@@ -115,7 +107,7 @@ class LinkChain(Mechanism):
             Row("tip_angle", "tip.angle", "output", "absolute angle of the last rod", "rad"),
             Row("tip_vx", "tip.velocity_x", "output", "horizontal velocity of the tip", "m/s"),
             Row("tip_vy", "tip.velocity_y", "output", "vertical velocity of the tip", "m/s"),
-            *(energy_outputs if self.counts_energy else ()),
+            *(ENERGY_OUTPUTS if self.counts_energy else ()),
         )  # fmt: skip
 
     # --- the equations ------------------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ...model.mechanism import ENERGY, Array, Option
+from ...model.energy import ENERGY
+from ...model.mechanism import Array, Option
 from ...model.variables import Row
 from ...multibody.rotations import about, quaternion_of
 from ...multibody.tree import Body, BodyTree, Joint

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from ...model.mechanism import ENERGY, Option, UserError
+from ...model.energy import ENERGY
+from ...model.mechanism import Option, UserError
 from ...model.variables import Row
 from ...multibody.tree import Body, BodyTree, Joint
 from .base import TreeMechanism
