@@ -47,8 +47,8 @@ NOTES = (
 )
 
 
-def robot_file() -> Path:
-    (found,) = [f for f in files("example-robot-data") or () if f.name == ROBOT]
+def robot_file(name: str = ROBOT) -> Path:
+    (found,) = [f for f in files("example-robot-data") or () if f.name == name]
     return Path(str(found.locate()))
 
 

@@ -271,13 +271,11 @@ def counted_states(chain: LinkChain, folder: Path) -> np.ndarray:
     ):
         assert text.count(old) == 1
         text = text.replace(old, new)
-    files = c_sources(*NATIVE) | {"model.c": text}
-    for name, content in files.items():
+    runtime, target = c_sources(*NATIVE), folder / "counted.so"
+    for name, content in (runtime | {"model.c": text}).items():
         (folder / name).write_text(content)
-    target = folder / "counted.so"
-    compile_library(
-        folder, sorted(name for name in files if name.endswith(".c")), target, host_platform(), default_compiler()
-    )
+    sources = sorted(name for name in runtime if name.endswith(".c"))
+    compile_library(folder, sources, target, host_platform(), default_compiler(), generated=["model.c"])
     host, library_of_host = Host(target, guid), ctypes.CDLL(str(target))
     library_of_host.counted.restype = ctypes.c_size_t
     nx = chain.table.x.size

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .live.page import LivePage
     from .simulation.controller import Controller
     from .simulation.inputs import Input
+    from .simulation.rollout import Rollout
 
 
 class MechanismMethods(Mechanism):
@@ -54,6 +55,35 @@ class MechanismMethods(Mechanism):
 
         result = simulate_mechanism(self, stop, step, start, inputs, tolerance, engine, progress, controller, period)
         return cast(ResultMethods, result)
+
+    def rollout(
+        self,
+        starts: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        stop: float | None = None,
+        step: float | None = None,
+        outputs: Sequence[str] | None = None,
+        tolerance: float | None = None,
+        threads: int | None = None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Rollout:
+        """Make many runs at once: `LinkChain().rollout({"joint[1].angle_start": angles}, stop=10)["tip.x"]`.
+
+        Each run is that of `simulate` with the engine c, to the last bit. It needs a C compiler.
+
+        starts, parameters   parameters and constant inputs by name, each a number, or an array with one for each run
+        inputs               by name, each an array (runs x times), held from each time to the next, or (times) for all
+                             runs; a number, or an array (runs), is constant
+        stop, step           in s; default: those of the mechanism's own experiment
+        outputs              the signals that are recorded; default: all outputs
+        tolerance            relative tolerance of the solver
+        threads              default: the processors of this computer
+        progress             called now and then with the number of finished runs and that of all
+        """
+        from .simulation.rollout import rollout
+
+        return rollout(self, starts, parameters, inputs, stop, step, outputs, tolerance, threads, progress)
 
     def build(
         self,

@@ -76,12 +76,16 @@ static double value_of(Instance *self, fmi2ValueReference reference) {
 /* Whether a variable may be given this value now. */
 static int check_value(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
-    const Name name = name_of(row, reference - row->reference);
     /* some Model Exchange hosts set states one by one instead of with fmi2SetContinuousStates */
     const int state = row->role == STATE && (self->state->phase & (INSTANTIATED | EVENT_MODE | CONTINUOUS));
     /* OpenModelica sets parameters after initialization, in the first event mode */
     const int early = (self->state->phase & (INSTANTIATED | INITIALIZING)) ||
                       (self->state->phase == EVENT_MODE && !self->state->started);
+    const int settable = row->role == PARAMETER ? early : row->role == INPUT || state;
+    if (settable && (row->kind == REAL || self->state->phase != CONTINUOUS) && isfinite(value) && value > row->above &&
+        value >= row->min && value <= row->max)
+        return 1;
+    const Name name = name_of(row, reference - row->reference);
     if (row->role == CONSTANT)
         report(self, fmi2Error, "%s cannot be set: it is a constant", name.text);
     else if (row->role != PARAMETER && row->role != INPUT && !state)
@@ -99,11 +103,9 @@ static int check_value(Instance *self, fmi2ValueReference reference, double valu
     else if (value < row->min)
         report(self, fmi2Error, "%s = %s%s: must be at least %s", name.text, number(value).text, row->unit,
                number(row->min).text);
-    else if (value > row->max)
+    else
         report(self, fmi2Error, "%s = %s%s: must be at most %s", name.text, number(value).text, row->unit,
                number(row->max).text);
-    else
-        return 1;
     return 0;
 }
 
@@ -147,6 +149,13 @@ static fmi2Status report_notes(Instance *self) {
         if (!isnan(self->t_noted[k]))
             status = report(self, fmi2Warning, "at t = %s s: %s", number(self->t_noted[k]).text, model.notes[k].text);
     return status;
+}
+
+fmi2Status report_step(Instance *self) {
+    if (self->events.failure)
+        return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(self->t_end).text,
+                      number(self->events.t).text, self->events.failure);
+    return report_notes(self);
 }
 
 /* --- both interface types ----------------------------------------------------------------------------------------- */
@@ -524,11 +533,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     (void)noSetFMUStatePriorToCurrentPoint;
     REQUIRE(legal(self, &CALL_STEP) && valid_step(self, currentCommunicationPoint, communicationStepSize));
     const double t_end = currentCommunicationPoint + communicationStepSize;
-    Events events;
-    if (!instance_step(self, t_end, &events))
-        return report(self, fmi2Discard, "the step to t = %s s stopped at t = %s s: %s", number(t_end).text,
-                      number(events.t).text, events.failure);
-    return report_notes(self);
+    instance_step(self, t_end);
+    return report_step(self);
 }
 
 /* --- Model Exchange ----------------------------------------------------------------------------------------------- */

@@ -49,9 +49,21 @@ static void solve(const double *a, const size_t *pivots, size_t n, double *b) {
     }
 }
 
+/* The problem's functions, counted. */
+static void evaluate_rates(Solver *s, const Problem *problem, double t, const double *x, double *dx) {
+    s->evaluations++;
+    problem->rates(problem->context, t, x, dx);
+}
+
+static void evaluate_tangent(Solver *s, const Problem *problem, double t_dot, const double *x_dot, double *dx_dot) {
+    s->evaluations++;
+    problem->tangent(problem->context, s->step.t, s->step.x, t_dot, x_dot, dx_dot);
+}
+
 static void fill_jacobian(Solver *s, const Problem *problem) {
-    const size_t n = s->n;
-    double *seed = s->stage, *column = s->k[0];
+    Step *step = &s->step;
+    const size_t n = step->n;
+    double *seed = step->stage, *column = step->k[0];
     for (size_t i = 0; i < n; i++) seed[i] = 0;
     for (size_t c = 0; c < n; c++) {
         seed[c] = 1;
@@ -67,47 +79,48 @@ double implicit_cost(size_t n) {
 }
 
 double implicit_step(Solver *s, const Problem *problem, double tolerance, int jacobian_is_fresh) {
-    const size_t n = s->n;
+    Step *step = &s->step;
+    const size_t n = step->n;
     if (!jacobian_is_fresh) fill_jacobian(s, problem);
     for (size_t i = 0; i < n * n; i++) s->factors[i] = -s->jacobian[i];
-    for (size_t i = 0; i < n; i++) s->factors[i * n + i] += 1 / (s->h * RODAS_GAMMA);
+    for (size_t i = 0; i < n; i++) s->factors[i * n + i] += 1 / (step->h * RODAS_GAMMA);
     s->evaluations += (long)(n * n / FACTORIZATION_RATIO);
     if (!factorize(s->factors, s->pivots, n)) return INFINITY;
 
-    double *time_slope = s->dense[0]; /* unused until the dense output is prepared */
-    for (size_t i = 0; i < n; i++) s->stage[i] = 0;
-    evaluate_tangent(s, problem, 1, s->stage, time_slope);
+    double *time_slope = step->dense[0]; /* unused until the dense output is prepared */
+    for (size_t i = 0; i < n; i++) step->stage[i] = 0;
+    evaluate_tangent(s, problem, 1, step->stage, time_slope);
 
     for (int stage = 0; stage < RODAS_STAGES; stage++) {
-        double *k = s->k[stage];
+        double *k = step->k[stage];
         if (stage == 0) {
-            for (size_t i = 0; i < n; i++) k[i] = s->slope[i];
+            for (size_t i = 0; i < n; i++) k[i] = step->slope[i];
         } else {
             for (size_t i = 0; i < n; i++) {
                 double sum = 0;
-                for (int j = 0; j < stage; j++) sum += RODAS_A[stage][j] * s->k[j][i];
-                s->stage[i] = s->x[i] + sum;
+                for (int j = 0; j < stage; j++) sum += RODAS_A[stage][j] * step->k[j][i];
+                step->stage[i] = step->x[i] + sum;
             }
-            evaluate_rates(s, problem, s->t + RODAS_C_NODES[stage] * s->h, s->stage, k);
+            evaluate_rates(s, problem, step->t + RODAS_C_NODES[stage] * step->h, step->stage, k);
         }
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
-            for (int j = 0; j < stage; j++) sum += RODAS_C[stage][j] * s->k[j][i];
-            k[i] += sum / s->h + s->h * RODAS_D[stage] * time_slope[i];
+            for (int j = 0; j < stage; j++) sum += RODAS_C[stage][j] * step->k[j][i];
+            k[i] += sum / step->h + step->h * RODAS_D[stage] * time_slope[i];
         }
         solve(s->factors, s->pivots, n, k);
     }
     double sum = 0;
-    const double *last = s->k[RODAS_STAGES - 1];
+    const double *last = step->k[RODAS_STAGES - 1];
     for (size_t i = 0; i < n; i++) {
-        s->x_new[i] = s->stage[i] + last[i];
-        const double e = last[i] / (tolerance * (1 + fmax(fabs(s->x[i]), fabs(s->x_new[i]))));
+        step->x_new[i] = step->stage[i] + last[i];
+        const double e = last[i] / (tolerance * (1 + fmax(fabs(step->x[i]), fabs(step->x_new[i]))));
         sum += e * e;
     }
     return sqrt(sum / (double)n);
 }
 
-void implicit_prepare_dense_output(Solver *s) {
+void implicit_prepare_dense_output(Step *s) {
     for (size_t i = 0; i < s->n; i++)
         for (int row = 0; row < RODAS_DENSE_ROWS; row++) {
             double sum = 0;
@@ -116,7 +129,7 @@ void implicit_prepare_dense_output(Solver *s) {
         }
 }
 
-void implicit_dense_output(const Solver *s, double theta, double *x) {
+void implicit_dense_output(const Step *s, double theta, double *x) {
     for (size_t i = 0; i < s->n; i++) {
         const double inner = s->dense[0][i] + theta * (s->dense[1][i] + theta * s->dense[2][i]);
         x[i] = (1 - theta) * s->x[i] + theta * (s->x_new[i] + (1 - theta) * inner);

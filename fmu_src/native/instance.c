@@ -20,6 +20,10 @@ static const double HYSTERESIS = 1e-11;
  * worse (exoskeleton, tolerances 1e-4 and 1e-6). */
 static const double PROJECTION_LIMIT = 100;
 
+/* Correction by a projection, in units of the tolerance, that is not worth it: without one the next step of the solver
+ * begins with the slope and the guards that it knows. */
+static const double NEGLIGIBLE_PROJECTION = 1e-3;
+
 static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
 
 size_t instance_state_size(void) { return sizeof(State) + values_count() * sizeof(double); }
@@ -89,7 +93,7 @@ void instance_reset(Instance *self) {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-void instance_changed(Instance *self) { self->outputs_known = self->rates_known = 0; }
+void instance_changed(Instance *self) { self->outputs_known = self->rates_known = self->guards_known = 0; }
 
 void instance_update_start_state(Instance *self) {
     if (!self->state->start_state_dirty) return;
@@ -229,33 +233,29 @@ static void iterate_events(Instance *self, double t, const double *before, size_
     events->failure = "events follow each other without end in one moment (chattering)";
 }
 
-/* Integrates x_new and d_step from the instance's time to t_end, events included; 0 when it failed. */
-static int integrate(Instance *self, double t_end, SolverMemory *memory, Events *events) {
-    const Problem problem = {model.nx, model.ng, rates, tangent, guards, self};
-    SolverOptions options = {
-        self->state->tolerance > 0 ? fmax(self->state->tolerance, MIN_TOLERANCE) : self->p[model.tolerance_index],
-        self->p[model.max_step_index],
-        (Method)self->p[model.method_index],
-        EVALUATION_LIMIT,
-    };
-    double t = self->state->t;
-    for (int count = 0;; count++) {
-        size_t guard = 0;
-        const Outcome outcome = solver_run(self->solver, &problem, &options, memory, t_end, &t, self->x_new, &guard);
-        events->t = t;
-        options.evaluation_limit -= solver_evaluations(self->solver);
-        if (outcome == ARRIVED) break;
-        if (outcome == TOO_MANY_EVALUATIONS) events->failure = TOO_LONG;
-        if (outcome == STEP_TOO_SMALL)
-            events->failure =
-                "the internal step size became too small: the solution is no longer finite or changes too fast";
-        if (outcome == EVENT && count == EVENT_LIMIT) events->failure = "too many events";
-        if (!events->failure) iterate_events(self, t, solver_guards_last(self->solver), guard, events);
-        if (events->failure) return 0;
-    }
-    for (size_t i = 0; i < model.nx; i++)
-        if (!isfinite(self->x_new[i])) events->failure = "the solution is no longer finite";
-    return !events->failure;
+static Problem problem_of(Instance *self) { return (Problem){model.nx, model.ng, rates, tangent, guards, self}; }
+
+static Need begin_run(Instance *self) {
+    return solver_begin(self->solver, &self->options, &self->memory, self->t_end, self->t_run, self->x_new);
+}
+
+/* A run of the solver to the end of the step has ended: what the next one needs, after an event. */
+static Need end_run(Instance *self) {
+    Events *events = &self->events;
+    size_t guard = 0;
+    const Outcome outcome = solver_end(self->solver, &self->t_run, self->x_new, &guard);
+    events->t = self->t_run;
+    self->options.evaluation_limit -= solver_evaluations(self->solver);
+    self->ended = outcome == ARRIVED;
+    if (self->ended) return NOTHING;
+    if (outcome == TOO_MANY_EVALUATIONS) events->failure = TOO_LONG;
+    if (outcome == STEP_TOO_SMALL)
+        events->failure =
+            "the internal step size became too small: the solution is no longer finite or changes too fast";
+    if (outcome == EVENT && self->run_count++ == EVENT_LIMIT) events->failure = "too many events";
+    if (!events->failure) iterate_events(self, self->t_run, solver_guards_last(self->solver), guard, events);
+    self->ended = events->failure != NULL;
+    return self->ended ? NOTHING : begin_run(self);
 }
 
 /* Inputs at the end of a step: they stay where the polynomials took them; the first derivative is kept for the outputs'
@@ -272,42 +272,102 @@ static void complete_inputs(Instance *self, double t_end) {
     }
 }
 
-int instance_step(Instance *self, double t_end, Events *events) {
-    SolverMemory memory = self->state->memory;
-    *events = (Events){.t = self->state->t};
+static double tolerance_of(const Instance *self) {
+    return self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
+}
+
+/* Whether the states a and b differ by more than `limit`, relative to the larger of nominal value and state b. */
+static int states_differ(const double *a, const double *b, double limit) {
+    for (size_t i = 0; i < model.nx; i++)
+        if (!(fabs(a[i] - b[i]) <= limit * fmax(model.x_nominal[i], fabs(b[i])))) return 1;
+    return 0;
+}
+
+/* Puts x_new back onto the constraints, as x; 0 when it stays. */
+static int project(Instance *self, double t) {
+    if (model.projects) {
+        model.project(&t, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+        if (states_differ(self->x, self->x_new, NEGLIGIBLE_PROJECTION * tolerance_of(self))) return 1;
+    }
+    memcpy(self->x, self->x_new, model.nx * sizeof(double));
+    return 0;
+}
+
+/* What the step needs: as its run, or as the next one where that has ended. */
+static Need next_need(Instance *self, Need need) {
+    while (need == NOTHING && !self->ended) need = end_run(self);
+    return need;
+}
+
+Need instance_step_begin(Instance *self, double t_end) {
+    self->memory = self->state->memory;
+    self->options = (SolverOptions){
+        self->state->tolerance > 0 ? fmax(self->state->tolerance, MIN_TOLERANCE) : self->p[model.tolerance_index],
+        self->p[model.max_step_index],
+        (Method)self->p[model.method_index],
+        EVALUATION_LIMIT,
+    };
+    self->t_end = t_end;
+    self->t_run = self->state->t;
+    self->run_count = self->ended = 0;
+    self->events = (Events){.t = self->state->t};
     forget_notes(self);
     instance_update_start_state(self);
     memcpy(self->x_new, self->x, model.nx * sizeof(double));
     memcpy(self->d_step, self->d, model.nd * sizeof(double));
     if (self->rates_known) solver_slope_before(self->solver, self->dx);
-    solver_guards_before(self->solver, self->g); /* inputs that were set since the last step can cause events */
-    if (!integrate(self, t_end, &memory, events)) return 0;
-    model.project(&t_end, self->x_new, self->d_step, self->u, self->p, self->x, self->work);
+    /* inputs that were set since the last step can cause events */
+    solver_guards_before(self->solver, self->g, self->guards_known);
+    return next_need(self, begin_run(self));
+}
+
+void instance_calculate(Instance *self, Need need) {
+    const Problem problem = problem_of(self);
+    solver_calculate(self->solver, &problem, &self->options, need);
+}
+
+Need instance_step_continue(Instance *self, Need need) {
+    const Problem problem = problem_of(self);
+    return next_need(self, solver_continue(self->solver, &problem, &self->options, &self->memory, need));
+}
+
+int instance_step_end(Instance *self) {
+    const double t_end = self->t_end;
+    for (size_t i = 0; i < model.nx; i++)
+        if (!isfinite(self->x_new[i]) && !self->events.failure)
+            self->events.failure = "the solution is no longer finite";
+    if (self->events.failure) return 0;
+    const int projected = project(self, t_end);
     memcpy(self->d, self->d_step, model.nd * sizeof(double));
     memcpy(self->g, solver_guards_last(self->solver), model.ng * sizeof(double));
     instance_changed(self);
-    const int projected = memcmp(self->x, self->x_new, model.nx * sizeof(double)) != 0;
     const double *slope = projected || self->state->polynomial ? NULL : solver_slope_after(self->solver);
     if (slope) { /* nothing has changed since the solver evaluated it */
         memcpy(self->dx, slope, model.nx * sizeof(double));
-        self->rates_known = 1;
+        self->rates_known = self->guards_known = 1;
     }
     complete_inputs(self, t_end);
     self->state->t = t_end;
-    self->state->memory = memory;
+    self->state->memory = self->memory;
     return 1;
+}
+
+int instance_step(Instance *self, double t_end) {
+    Need need = instance_step_begin(self, t_end);
+    while (need != NOTHING) {
+        instance_calculate(self, need);
+        need = instance_step_continue(self, need);
+    }
+    return instance_step_end(self);
 }
 
 /* --- Model Exchange ----------------------------------------------------------------------------------------------- */
 
 /* Whether states violate their constraints by more than the tolerance allows; self->x_dot is then their projection. */
 static int violates_constraints(Instance *self, const double *x, const double *d) {
-    const double tolerance = self->state->tolerance > 0 ? self->state->tolerance : self->p[model.tolerance_index];
     if (!model.projects) return 0;
     model.project(&self->state->t, x, d, self->u, self->p, self->x_dot, self->work);
-    for (size_t i = 0; i < model.nx; i++)
-        if (fabs(self->x_dot[i] - x[i]) > PROJECTION_LIMIT * tolerance * fmax(model.x_nominal[i], fabs(x[i]))) return 1;
-    return 0;
+    return states_differ(self->x_dot, x, PROJECTION_LIMIT * tolerance_of(self));
 }
 
 int instance_events(Instance *self, int *changed, int *stopped) {

@@ -24,26 +24,33 @@ typedef struct {
     double values[];
 } State;
 
-typedef struct {
-    Component component;
-    State *state;
-    double *x, *d, *u, *p, *g, *u_dot; /* in state->values */
-    /* caches and scratch memory: never part of the state */
-    int outputs_known, rates_known;
-    double *y, *dx;
-    double *x_new, *d_new, *d_step, *u_now, *g_now, *g_before, *g_crossed, *r;
-    double *t_noted; /* when the event of a guard with a note first occurred in the last step; NAN: it did not */
-    double *x_dot, *d_seed, *u_seed, *p_seed, *dx_dot, *y_dot;
-    double *work;
-    Solver *solver;
-} Instance;
-
 /* What happened in a step or in an event iteration. */
 typedef struct {
     const char *failure; /* why it failed, or NULL */
     double t;            /* where it failed */
     int stopped;         /* by an event whose note ends the simulation */
 } Events;
+
+typedef struct {
+    Component component;
+    State *state;
+    double *x, *d, *u, *p, *g, *u_dot; /* in state->values */
+    /* caches and scratch memory: never part of the state */
+    int outputs_known, rates_known, guards_known;
+    double *y, *dx;
+    double *x_new, *d_new, *d_step, *u_now, *g_now, *g_before, *g_crossed, *r;
+    double *t_noted; /* when the event of a guard with a note first occurred in the last step; NAN: it did not */
+    double *x_dot, *d_seed, *u_seed, *p_seed, *dx_dot, *y_dot;
+    double *work;
+    Solver *solver;
+    /* the step being made */
+    double t_end, t_run; /* t_run: where the next run of the solver begins */
+    int run_count;       /* runs of the solver that have ended with an event */
+    int ended;           /* there is no further run */
+    SolverMemory memory;
+    SolverOptions options;
+    Events events;
+} Instance;
 
 /* Lifecycle. instance_new returns NULL when there is no memory. */
 Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFunctions *callbacks, fmi2Boolean logging);
@@ -63,8 +70,18 @@ size_t instance_state_size(void);
  * self->p_seed and time. */
 void instance_tangent(Instance *self, double t_dot);
 
-/* Co-Simulation: integrates to the time t_end. 0 when it failed; the instance has not changed then. */
-int instance_step(Instance *self, double t_end, Events *events);
+/* Co-Simulation: integrates to the time t_end. 0 when it failed, as self->events says; the instance has not changed
+ * then. */
+int instance_step(Instance *self, double t_end);
+
+/* The same in parts, as in solver.h: instance_calculate, or a batch, does what self->solver needs. */
+Need instance_step_begin(Instance *self, double t_end);
+void instance_calculate(Instance *self, Need need);
+Need instance_step_continue(Instance *self, Need need);
+int instance_step_end(Instance *self);
+
+/* Logs what the step has to say, and returns its status (fmi2.c). */
+fmi2Status report_step(Instance *self);
 
 /* Model Exchange: handles the events of guards that have crossed zero since the last call, and projects states that
  * violate their constraints by more than the tolerance. *changed: whether the states changed; *stopped: whether an

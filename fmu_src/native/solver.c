@@ -1,8 +1,6 @@
 /* Step-size control, choice of the method, event location. */
 #include "steps.h"
 
-#include "event_limits.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -40,7 +38,7 @@ static const double SHORT_STEP_ERROR = 0.1; /* allowed in a short step, in units
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
-    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + 3 * n_guards;
+    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + (3 + EVENT_SAMPLES_PER_STEP) * n_guards;
 }
 
 size_t solver_size(size_t n, size_t n_guards) {
@@ -50,22 +48,24 @@ size_t solver_size(size_t n, size_t n_guards) {
 Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     Solver *s = memory;
     double *next = (double *)(s + 1);
-    s->n = n;
+    Step *step = &s->step;
+    step->n = n;
     s->n_guards = n_guards;
     s->steps = s->evaluations = 0;
-    s->g_known = 0;
+    s->g_known = s->g_unchanged = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
-    double **vectors[] = {&s->x, &s->slope, &s->x_new, &s->stage};
+    double **vectors[] = {&step->x, &step->slope, &step->x_new, &step->stage};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
-    for (int i = 0; i < MOST_STAGES; i++, next += n) s->k[i] = next;
-    for (int i = 0; i < DENSE_ROWS; i++, next += n) s->dense[i] = next;
+    for (int i = 0; i < MOST_STAGES; i++, next += n) step->k[i] = next;
+    for (int i = 0; i < DENSE_ROWS; i++, next += n) step->dense[i] = next;
     s->jacobian = next;
     s->factors = next + n * n;
     s->g_old = next + 2 * n * n;
     s->g_new = s->g_old + n_guards;
     s->g_trial = s->g_new + n_guards;
-    s->pivots = (size_t *)(s->g_trial + n_guards);
+    s->g_samples = s->g_trial + n_guards;
+    s->pivots = (size_t *)(s->g_samples + EVENT_SAMPLES_PER_STEP * n_guards);
     return s;
 }
 
@@ -73,51 +73,47 @@ long solver_steps(const Solver *s) { return s->steps; }
 
 long solver_evaluations(const Solver *s) { return s->evaluations; }
 
-void solver_guards_before(Solver *s, const double *g) {
+void solver_guards_before(Solver *s, const double *g, int unchanged) {
     memcpy(s->g_old, g, s->n_guards * sizeof *g);
     s->g_known = 1;
+    s->g_unchanged = unchanged;
 }
 
 const double *solver_guards_last(const Solver *s) { return s->g_old; }
 
 void solver_slope_before(Solver *s, const double *slope) {
-    memcpy(s->slope, slope, s->n * sizeof *slope);
+    memcpy(s->step.slope, slope, s->step.n * sizeof *slope);
     s->slope_known = 1;
 }
 
 const double *solver_slope_after(const Solver *s) { return s->slope_after; }
 
-/* The size of the first step, from the sizes of the state and its slope. */
-static double first_step(const Solver *s, double tolerance) {
-    double size = 0, slope = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const double scale = tolerance * (1 + fabs(s->x[i]));
-        size += (s->x[i] / scale) * (s->x[i] / scale);
-        slope += (s->slope[i] / scale) * (s->slope[i] / scale);
-    }
-    if (size < FIRST_STEP_NEGLIGIBLE_SIZE || slope < FIRST_STEP_NEGLIGIBLE_SIZE) return FIRST_STEP_DEFAULT;
-    return FIRST_STEP_CHANGE * sqrt(size / slope);
-}
-
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
-static void prepare_dense_output(Solver *s, const Problem *problem, int stiff) {
-    if (stiff)
-        implicit_prepare_dense_output(s);
-    else
-        explicit_prepare_dense_output(s, problem);
+static void evaluate_guards(Solver *s, const Problem *problem, double t, const double *x, double *g) {
+    s->evaluations++;
+    problem->guards(problem->context, t, x, g);
 }
 
-static void dense_output(const Solver *s, int stiff, double theta, double *x) {
-    if (stiff)
-        implicit_dense_output(s, theta, x);
+static void prepare_dense_output(Solver *s, const Problem *problem) {
+    if (s->stiff)
+        implicit_prepare_dense_output(&s->step);
     else
-        explicit_dense_output(s, theta, x);
+        explicit_prepare_dense_output(&s->step, problem->rates, problem->context);
+    s->dense_prepared = 1;
 }
 
-static void guards_at(Solver *s, const Problem *problem, int stiff, double theta, double *g) {
-    dense_output(s, stiff, theta, s->stage);
-    evaluate_guards(s, problem, s->t + theta * s->h, s->stage, g);
+static void dense_output(const Solver *s, double theta, double *x) {
+    if (s->stiff)
+        implicit_dense_output(&s->step, theta, x);
+    else
+        explicit_dense_output(&s->step, theta, x);
+}
+
+static void guards_at(Solver *s, const Problem *problem, double theta, double *g) {
+    Step *step = &s->step;
+    dense_output(s, theta, step->stage);
+    evaluate_guards(s, problem, step->t + theta * step->h, step->stage, g);
 }
 
 /* Whether guard k crosses zero between g_old and g_new. */
@@ -125,15 +121,15 @@ static int crosses_zero(const Solver *s, size_t k) { return s->g_old[k] > 0 && s
 
 /* The zero crossing of guard k between fractions a and b of the accepted step, where its values are ga > 0 and gb <= 0:
  * the end of the last bracket, at which the guard is not positive. Regula falsi, Illinois variant, with bisections. */
-static double locate_zero_crossing(Solver *s, const Problem *problem, int stiff, size_t k, double a, double b) {
-    const double tolerance = fmax(EVENT_TIME_TOLERANCE / s->h, 4 * DBL_EPSILON);
+static double locate_zero_crossing(Solver *s, const Problem *problem, size_t k, double a, double b) {
+    const double tolerance = fmax(EVENT_TIME_TOLERANCE / s->step.h, 4 * DBL_EPSILON);
     double ga = s->g_old[k], gb = s->g_new[k];
     int side = 0;
     for (int i = 0; i < MAX_CROSSING_ITERATIONS && b - a > tolerance; i++) {
         const int bisect = i % BISECTION_PERIOD == BISECTION_PERIOD - 1;
         double c = bisect ? 0.5 * (a + b) : (a * gb - b * ga) / (gb - ga);
         if (!(c > a && c < b)) c = 0.5 * (a + b);
-        guards_at(s, problem, stiff, c, s->g_trial);
+        guards_at(s, problem, c, s->g_trial);
         if (s->g_trial[k] > 0) {
             a = c;
             ga = s->g_trial[k];
@@ -149,14 +145,13 @@ static double locate_zero_crossing(Solver *s, const Problem *problem, int stiff,
     return b;
 }
 
-/* Whether guards have crossed zero before the run begins; the first of them is *guard. */
-static int event_at_start(Solver *s, const Problem *problem, size_t *guard) {
+/* Whether guards have crossed zero before the run begins, where they are g_trial. */
+static int event_at_start(Solver *s) {
     const int known = s->g_known;
     s->g_known = 0;
-    evaluate_guards(s, problem, s->t, s->x, s->g_trial);
     for (size_t k = 0; known && k < s->n_guards; k++)
         if (s->g_old[k] > 0 && s->g_trial[k] <= 0) {
-            *guard = k;
+            s->guard = k;
             return 1;
         }
     memcpy(s->g_old, s->g_trial, s->n_guards * sizeof *s->g_old);
@@ -175,12 +170,11 @@ static int event_samples(const Solver *s, double growth_factor) {
 
 /* The earliest zero crossing between fractions a and b of the step, with guards g_old and g_new; 0 when there is none.
  * Guards that cross zero at the same time, within the tolerance, are one event, and *theta is the last of them. */
-static int first_crossing(Solver *s, const Problem *problem, int stiff, double a, double b, size_t *guard,
-                          double *theta) {
+static int first_crossing(Solver *s, const Problem *problem, double a, double b, size_t *guard, double *theta) {
     int found = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
         if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, stiff, k, a, b);
+        const double crossing = locate_zero_crossing(s, problem, k, a, b);
         if (!found || crossing < *theta) {
             *theta = crossing;
             *guard = k;
@@ -191,49 +185,53 @@ static int first_crossing(Solver *s, const Problem *problem, int stiff, double a
     double last = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
         if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, stiff, k, a, b);
-        if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->h) last = fmax(last, crossing);
+        const double crossing = locate_zero_crossing(s, problem, k, a, b);
+        if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h) last = fmax(last, crossing);
     }
     *theta = last;
-    guards_at(s, problem, stiff, last, s->g_trial);
+    guards_at(s, problem, last, s->g_trial);
     return 1;
 }
 
-/* The first event in the accepted step, from the guards g_old at its start: its guard, and the fraction of the step at
- * which it occurs. 0 when there is none; g_old then holds the guards at the end. */
-static int first_event(Solver *s, const Problem *problem, int stiff, double growth_factor, size_t *guard,
-                       double *theta) {
-    const int n = event_samples(s, growth_factor);
-    int prepared = n > 1;
-    if (prepared) prepare_dense_output(s, problem, stiff);
+/* The first event in the accepted step, from the guards g_old at its start and its samples: the fraction of the step at
+ * which it occurs is *theta. 0 when there is none; g_old then holds the guards at the end. */
+static int first_event(Solver *s, const Problem *problem, double *theta) {
+    const int n = s->samples;
     for (int sample = 1; sample <= n; sample++) {
         const double a = (double)(sample - 1) / n, b = (double)sample / n;
-        if (sample < n)
-            guards_at(s, problem, stiff, b, s->g_new);
-        else
-            evaluate_guards(s, problem, s->t + s->h, s->x_new, s->g_new);
-        for (size_t k = 0; k < s->n_guards && !prepared; k++)
-            if (crosses_zero(s, k)) {
-                prepare_dense_output(s, problem, stiff);
-                prepared = 1;
-            }
-        if (first_crossing(s, problem, stiff, a, b, guard, theta)) return 1;
+        int any = 0;
+        memcpy(s->g_new, s->g_samples + (size_t)(sample - 1) * s->n_guards, s->n_guards * sizeof *s->g_new);
+        for (size_t k = 0; k < s->n_guards; k++) any |= crosses_zero(s, k);
+        if (any && !s->dense_prepared) prepare_dense_output(s, problem);
+        if (any && first_crossing(s, problem, a, b, &s->guard, theta)) return 1;
         memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
     }
     return 0;
 }
 
+/* The size of the first step, from the sizes of the state and its slope. */
+static double first_step(const Step *s, double tolerance) {
+    double size = 0, slope = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const double scale = tolerance * (1 + fabs(s->x[i]));
+        size += (s->x[i] / scale) * (s->x[i] / scale);
+        slope += (s->slope[i] / scale) * (s->slope[i] / scale);
+    }
+    if (size < FIRST_STEP_NEGLIGIBLE_SIZE || slope < FIRST_STEP_NEGLIGIBLE_SIZE) return FIRST_STEP_DEFAULT;
+    return FIRST_STEP_CHANGE * sqrt(size / slope);
+}
+
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
 /* Whether explicit steps of size h take longer for a run of this length than one implicit step, with its Jacobian. */
-static int implicit_pays(const Solver *s, double run, double h) {
-    return explicit_cost() * run > implicit_cost(s->n) * h;
+static int implicit_pays(const Solver *s, double h) {
+    return EXPLICIT_EVALUATIONS * s->span > implicit_cost(s->step.n) * h;
 }
 
 /* Hairer's test: the explicit method is at its stability limit in step after step; here also: this costs more than the
  * implicit method. */
-static int looks_stiff(const Solver *s, SolverMemory *memory, double run) {
-    if (explicit_stiffness(s) > 1 && implicit_pays(s, run, s->h)) {
+static int looks_stiff(const Solver *s, SolverMemory *memory) {
+    if (s->stiffness > 1 && implicit_pays(s, s->step.h)) {
         memory->nonstiff_steps = 0;
         return ++memory->stiff_steps >= STIFF_STEPS_TO_SWITCH;
     }
@@ -242,119 +240,216 @@ static int looks_stiff(const Solver *s, SolverMemory *memory, double run) {
     return 0;
 }
 
-/* A short final step with the cheaper method. 0: there may be an event in it, or its error is too large. */
-static int short_final_step(Solver *s, const Problem *problem, double tolerance, SolverMemory *memory) {
+/* Step-size control: whether the step is accepted. */
+static int accept(Solver *s) {
+    const double order = s->stiff ? IMPLICIT_ORDER : EXPLICIT_ORDER;
+    const double limit = s->rejected ? MAX_FACTOR_AFTER_REJECTION : MAX_FACTOR;
+    const double h = s->step.h;
+    s->growth_factor = SAFETY * pow(s->error, -1 / order);
+    const double factor = isfinite(s->error) ? fmin(fmax(s->growth_factor, MIN_FACTOR), limit) : FACTOR_NOT_FINITE;
+    s->rejected = !(s->error < 1);
+    if (s->rejected)
+        s->h_next = h * fmin(factor, MAX_FACTOR_OF_REJECTED);
+    else
+        s->h_next = h < s->h_wanted ? fmax(s->h_next, h * factor) : h * factor; /* a cut step never lowers it */
+    return !s->rejected;
+}
+
+/* Whether a short final step with the cheaper method is to be tried. */
+static int try_short_step(const Solver *s, SolverMemory *memory) {
+    if (s->implicit || !s->last || SHORT_STEP_RATIO * s->step.h > s->h_wanted) return 0;
     for (size_t k = 0; k < s->n_guards; k++)
         if (s->g_old[k] <= 0) return 0; /* it may become positive and cross zero within the step */
     if (memory->short_step_backoff > 0) {
         memory->short_step_backoff--;
         return 0;
     }
+    return 1;
+}
+
+/* --- a run -------------------------------------------------------------------------------------------------------- */
+
+static Need end_run(Solver *s, SolverMemory *memory, Outcome outcome) {
+    s->outcome = outcome;
+    *(s->implicit ? &memory->implicit_step : &memory->explicit_step) = s->h_next;
+    return NOTHING;
+}
+
+static Need need_step(Solver *s) {
     s->steps++;
-    if (!(short_step(s, problem, tolerance) < SHORT_STEP_ERROR)) {
+    s->short_step = 0;
+    s->stiff = s->implicit;
+    return s->stiff ? IMPLICIT_STEP : EXPLICIT_STEP;
+}
+
+static Need need_guards_in_step(Solver *s, int samples) {
+    s->samples = samples;
+    s->dense_prepared = 0;
+    return GUARDS_IN_STEP;
+}
+
+static Need next_step(Solver *s, const SolverOptions *options, SolverMemory *memory) {
+    Step *step = &s->step;
+    if (s->evaluations >= options->evaluation_limit) return end_run(s, memory, TOO_MANY_EVALUATIONS);
+    const double left = s->t_end - step->t;
+    s->h_wanted = options->max_step > 0 ? fmin(s->h_next, options->max_step) : s->h_next;
+    s->last = s->h_wanted >= left * (1 - END_ROUNDING);
+    step->h = s->last ? left : s->h_wanted;
+    if (!s->last && !(step->h > MIN_STEP * fabs(step->t))) return end_run(s, memory, STEP_TOO_SMALL);
+    if (!try_short_step(s, memory)) return need_step(s);
+    s->steps++;
+    s->short_step = 1;
+    s->stiff = 0;
+    return SHORT_STEP;
+}
+
+/* The accepted step has no event. */
+static Need end_step(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
+    Step *step = &s->step;
+    const size_t bytes = step->n * sizeof *step->x;
+    const double *end_slope = step->k[s->short_step ? SHORT_END : EXPLICIT_END];
+    if (s->last && !s->stiff && step->t + step->h == s->t_end) s->slope_after = end_slope;
+    step->t = s->last ? s->t_end : step->t + step->h;
+    memcpy(step->x, step->x_new, bytes);
+    if (s->last) return end_run(s, memory, ARRIVED);
+    if (s->stiff) {
+        s->evaluations++;
+        problem->rates(problem->context, step->t, step->x, step->slope);
+    } else {
+        memcpy(step->slope, end_slope, bytes);
+    }
+    return next_step(s, options, memory);
+}
+
+/* An explicit or implicit step has been tried. */
+static Need judge_step(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
+    if (!accept(s)) return next_step(s, options, memory);
+    if (options->method == AUTOMATIC && !s->stiff && looks_stiff(s, memory)) {
+        memory->stiff = s->implicit = 1;
+        memory->explicit_step = s->step.h;
+    }
+    if (s->n_guards) return need_guards_in_step(s, event_samples(s, s->growth_factor));
+    return end_step(s, problem, options, memory);
+}
+
+static Need judge_short_step(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
+    if (!(s->error < SHORT_STEP_ERROR)) {
         memory->short_step_backoff = SHORT_STEP_BACKOFF;
-        return 0;
+        return need_step(s);
     }
-    if (s->n_guards == 0) return 1;
-    evaluate_guards(s, problem, s->t + s->h, s->x_new, s->g_new);
-    for (size_t k = 0; k < s->n_guards; k++)
-        if (!(s->g_new[k] > 0)) return 0;
-    memcpy(s->g_old, s->g_new, s->n_guards * sizeof *s->g_old);
-    return 1;
+    return s->n_guards ? need_guards_in_step(s, 1) : end_step(s, problem, options, memory);
 }
 
-/* Step-size control. */
-typedef struct {
-    double h_next;        /* the step size that the error control wants next */
-    double growth_factor; /* by which the last accepted step could have been larger */
-    int rejected;         /* the last step was */
-} Control;
-
-/* Tries the step s->h, which is h_wanted or was cut to end at the end of the run; 0 when it is rejected. */
-static int try_step(Solver *s, const Problem *problem, double tolerance, int stiff, double h_wanted, Control *control) {
-    s->steps++;
-    const double error =
-        stiff ? implicit_step(s, problem, tolerance, control->rejected) : explicit_step(s, problem, tolerance);
-    const double order = stiff ? IMPLICIT_ORDER : EXPLICIT_ORDER;
-    const double limit = control->rejected ? MAX_FACTOR_AFTER_REJECTION : MAX_FACTOR;
-    control->growth_factor = SAFETY * pow(error, -1 / order);
-    const double factor = isfinite(error) ? fmin(fmax(control->growth_factor, MIN_FACTOR), limit) : FACTOR_NOT_FINITE;
-    control->rejected = !(error < 1);
-    if (control->rejected) {
-        control->h_next = s->h * fmin(factor, MAX_FACTOR_OF_REJECTED);
-        return 0;
+static Need judge_guards(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
+    Step *step = &s->step;
+    double theta = 1;
+    if (s->short_step) {
+        for (size_t k = 0; k < s->n_guards; k++)
+            if (!(s->g_samples[k] > 0)) return need_step(s); /* there may be an event in it */
+        memcpy(s->g_old, s->g_samples, s->n_guards * sizeof *s->g_old);
+    } else if (first_event(s, problem, &theta)) {
+        dense_output(s, theta, step->x);
+        step->t = step->t + theta * step->h;
+        return end_run(s, memory, EVENT);
     }
-    const double h_next = s->h * factor;
-    control->h_next = s->h < h_wanted ? fmax(control->h_next, h_next) : h_next; /* a cut step never lowers it */
-    return 1;
+    return end_step(s, problem, options, memory);
 }
 
-/* Integrates from (s->t, s->x) to t_end or to the first event, which is then at (*t, x). */
-static Outcome integrate(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
-                         double t_end, Control *control, double *t, double *x, size_t *guard) {
+/* The run begins: its start has no event. */
+static Need begin_steps(Solver *s, const SolverOptions *options, SolverMemory *memory) {
+    Step *step = &s->step;
+    /* nothing to integrate, or only the rest after an event at the very end */
+    if (step->n == 0 || s->t_end - step->t <= NEGLIGIBLE_INTERVAL * EVENT_TIME_TOLERANCE) {
+        step->t = s->t_end;
+        s->slope_known = 0;
+        s->outcome = ARRIVED;
+        return NOTHING;
+    }
+    s->span = s->t_end - step->t;
+    if (options->method != AUTOMATIC) memory->stiff = options->method == IMPLICIT;
+    s->implicit = options->method == IMPLICIT || (memory->stiff && implicit_pays(s, memory->explicit_step));
+    if (s->slope_known) return solver_continue(s, NULL, options, memory, SLOPE);
+    s->evaluations++;
+    return SLOPE;
+}
+
+Need solver_begin(Solver *s, const SolverOptions *options, SolverMemory *memory, double t_end, double t,
+                  const double *x) {
+    s->slope_after = NULL;
+    s->steps = s->evaluations = 0;
+    s->rejected = 0;
+    memcpy(s->step.x, x, s->step.n * sizeof *x);
+    s->step.t = t;
+    s->t_end = t_end;
+    if (s->n_guards && !s->g_unchanged) return GUARDS_AT_START;
+    s->g_known = s->g_unchanged = 0;
+    return begin_steps(s, options, memory);
+}
+
+Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, Need need) {
+    const double step = s->implicit ? memory->implicit_step : memory->explicit_step;
+    switch (need) {
+    case GUARDS_AT_START:
+        s->evaluations++;
+        if (!event_at_start(s)) return begin_steps(s, options, memory);
+        s->slope_known = 0;
+        s->outcome = EVENT;
+        return NOTHING;
+    case SLOPE:
+        s->slope_known = 0;
+        s->h_next = step > 0 ? step : first_step(&s->step, options->relative_tolerance);
+        return next_step(s, options, memory);
+    case EXPLICIT_STEP: s->evaluations += EXPLICIT_EVALUATIONS; return judge_step(s, problem, options, memory);
+    case IMPLICIT_STEP: return judge_step(s, problem, options, memory);
+    case SHORT_STEP: s->evaluations += SHORT_EVALUATIONS; return judge_short_step(s, problem, options, memory);
+    case GUARDS_IN_STEP:
+        s->evaluations += s->samples + (s->samples > 1 && !s->stiff ? DENSE_EVALUATIONS : 0);
+        return judge_guards(s, problem, options, memory);
+    case NOTHING: break;
+    }
+    return NOTHING;
+}
+
+void solver_calculate(Solver *s, const Problem *problem, const SolverOptions *options, Need need) {
+    Step *step = &s->step;
     const double tolerance = options->relative_tolerance;
-    const double run = t_end - s->t;
-    const size_t bytes = s->n * sizeof *x;
-    for (;;) {
-        if (s->evaluations >= options->evaluation_limit) return TOO_MANY_EVALUATIONS;
-        const double left = t_end - s->t;
-        const double h = options->max_step > 0 ? fmin(control->h_next, options->max_step) : control->h_next;
-        const int last = h >= left * (1 - END_ROUNDING);
-        const int stiff = s->implicit;
-        s->h = last ? left : h;
-        if (!last && !(s->h > MIN_STEP * fabs(s->t))) return STEP_TOO_SMALL;
-        if (!stiff && last && SHORT_STEP_RATIO * left <= h && short_final_step(s, problem, tolerance, memory)) {
-            if (s->t + s->h == t_end) s->slope_after = short_end_slope(s);
-            memcpy(s->x, s->x_new, bytes);
-            s->t = t_end;
-            return ARRIVED;
+    switch (need) {
+    case SLOPE: problem->rates(problem->context, step->t, step->x, step->slope); break;
+    case GUARDS_AT_START: problem->guards(problem->context, step->t, step->x, s->g_trial); break;
+    case EXPLICIT_STEP:
+        s->error = explicit_step(step, problem->rates, problem->context, tolerance);
+        s->stiffness = explicit_stiffness(step);
+        break;
+    case SHORT_STEP: s->error = short_step(step, problem->rates, problem->context, tolerance); break;
+    case IMPLICIT_STEP: s->error = implicit_step(s, problem, tolerance, s->rejected); break;
+    case GUARDS_IN_STEP:
+        if (s->samples > 1) prepare_dense_output(s, problem);
+        for (int sample = 1; sample <= s->samples; sample++) {
+            double *g = s->g_samples + (size_t)(sample - 1) * s->n_guards;
+            const int inside = sample < s->samples;
+            const double theta = (double)sample / s->samples;
+            if (inside) dense_output(s, theta, step->stage);
+            problem->guards(problem->context, inside ? step->t + theta * step->h : step->t + step->h,
+                            inside ? step->stage : step->x_new, g);
         }
-        if (!try_step(s, problem, tolerance, stiff, h, control)) continue;
-        if (options->method == AUTOMATIC && !stiff && looks_stiff(s, memory, run)) {
-            memory->stiff = s->implicit = 1;
-            memory->explicit_step = s->h;
-        }
-        double theta = 1;
-        if (s->n_guards && first_event(s, problem, stiff, control->growth_factor, guard, &theta)) {
-            dense_output(s, stiff, theta, x);
-            *t = s->t + theta * s->h;
-            return EVENT;
-        }
-        if (last && !stiff && s->t + s->h == t_end) s->slope_after = explicit_end_slope(s);
-        s->t = last ? t_end : s->t + s->h;
-        memcpy(s->x, s->x_new, bytes);
-        if (last) return ARRIVED;
-        if (stiff)
-            evaluate_rates(s, problem, s->t, s->x, s->slope);
-        else
-            memcpy(s->slope, explicit_end_slope(s), bytes);
+        break;
+    case NOTHING: break;
     }
+}
+
+Outcome solver_end(const Solver *s, double *t, double *x, size_t *guard) {
+    *t = s->step.t;
+    memcpy(x, s->step.x, s->step.n * sizeof *x);
+    if (s->outcome == EVENT) *guard = s->guard;
+    return s->outcome;
 }
 
 Outcome solver_run(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory, double t_end,
                    double *t, double *x, size_t *guard) {
-    const int slope_known = s->slope_known;
-    s->slope_known = 0;
-    s->slope_after = NULL;
-    s->steps = s->evaluations = 0;
-    memcpy(s->x, x, s->n * sizeof *x);
-    s->t = *t;
-    if (s->n_guards && event_at_start(s, problem, guard)) return EVENT;
-    /* nothing to integrate, or only the rest after an event at the very end */
-    if (s->n == 0 || t_end - *t <= NEGLIGIBLE_INTERVAL * EVENT_TIME_TOLERANCE) {
-        *t = t_end;
-        return ARRIVED;
+    Need need = solver_begin(s, options, memory, t_end, *t, x);
+    while (need != NOTHING) {
+        solver_calculate(s, problem, options, need);
+        need = solver_continue(s, problem, options, memory, need);
     }
-    if (options->method != AUTOMATIC) memory->stiff = options->method == IMPLICIT;
-    s->implicit = options->method == IMPLICIT || (memory->stiff && implicit_pays(s, t_end - *t, memory->explicit_step));
-    if (!slope_known) evaluate_rates(s, problem, s->t, s->x, s->slope);
-    const double step = s->implicit ? memory->implicit_step : memory->explicit_step;
-    Control control = {.h_next = step > 0 ? step : first_step(s, options->relative_tolerance)};
-    const Outcome outcome = integrate(s, problem, options, memory, t_end, &control, t, x, guard);
-    if (outcome != EVENT) {
-        *t = s->t;
-        memcpy(x, s->x, s->n * sizeof *x);
-    }
-    *(s->implicit ? &memory->implicit_step : &memory->explicit_step) = control.h_next;
-    return outcome;
+    return solver_end(s, t, x, guard);
 }

@@ -41,8 +41,8 @@ size_t solver_size(size_t n, size_t n_guards);
 Solver *solver_init(void *memory, size_t n, size_t n_guards);
 
 /* The guards before a change of inputs, parameters or states at the start of the next run. A guard that crosses zero by
- * that change is an event at the start of the run. */
-void solver_guards_before(Solver *solver, const double *g);
+ * that change is an event at the start of the run. `unchanged`: nothing has changed. */
+void solver_guards_before(Solver *solver, const double *g, int unchanged);
 
 /* The guards at the end of a run that has arrived, or before the event of a run that has ended with one. */
 const double *solver_guards_last(const Solver *solver);
@@ -51,6 +51,27 @@ const double *solver_guards_last(const Solver *solver);
  * end of a run that has arrived, or NULL where it was not computed. Each saves an evaluation and has the same value. */
 void solver_slope_before(Solver *solver, const double *slope);
 const double *solver_slope_after(const Solver *solver);
+
+/* What a run needs to go on: nothing when it has ended, otherwise a calculation that depends on the problem alone. */
+typedef enum {
+    NOTHING,
+    SLOPE,           /* the rates at the start */
+    GUARDS_AT_START, /* the guards there */
+    EXPLICIT_STEP,   /* a trial step */
+    SHORT_STEP,      /* one with the cheaper explicit method */
+    IMPLICIT_STEP,
+    GUARDS_IN_STEP /* the guards at points inside and at the end of the accepted step */
+} Need;
+
+/* A run in parts: solver_begin and solver_continue return what it needs; solver_calculate, or a batch for several
+ * solvers at once, does the calculation, before solver_continue. At the end of the run solver_end returns its outcome
+ * as solver_run does. */
+Need solver_begin(Solver *solver, const SolverOptions *options, SolverMemory *memory, double t_end, double t,
+                  const double *x);
+void solver_calculate(Solver *solver, const Problem *problem, const SolverOptions *options, Need need);
+Need solver_continue(Solver *solver, const Problem *problem, const SolverOptions *options, SolverMemory *memory,
+                     Need need);
+Outcome solver_end(const Solver *solver, double *t, double *x, size_t *guard);
 
 /* Integrates from (*t, x) to t_end or to the first event, whose first guard is then *guard. On failure (*t, x) is the
  * last point that was reached. */

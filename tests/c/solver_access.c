@@ -25,23 +25,25 @@ EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOpti
 EXPORT double access_step(void *memory, const Problem *problem, int implicit, double t, double h, double tolerance,
                           double *x, size_t n_theta, const double *theta, double *inside) {
     Solver *s = solver_init(memory, problem->n, problem->n_guards);
-    s->t = t;
-    s->h = h;
-    memcpy(s->x, x, s->n * sizeof *x);
-    problem->rates(problem->context, t, x, s->slope);
-    const double error = implicit ? implicit_step(s, problem, tolerance, 0) : explicit_step(s, problem, tolerance);
-    memcpy(x, s->x_new, s->n * sizeof *x);
+    Step *step = &s->step;
+    step->t = t;
+    step->h = h;
+    memcpy(step->x, x, step->n * sizeof *x);
+    problem->rates(problem->context, t, x, step->slope);
+    const double error = implicit ? implicit_step(s, problem, tolerance, 0)
+                                  : explicit_step(step, problem->rates, problem->context, tolerance);
+    memcpy(x, step->x_new, step->n * sizeof *x);
     if (n_theta) {
         if (implicit)
-            implicit_prepare_dense_output(s);
+            implicit_prepare_dense_output(step);
         else
-            explicit_prepare_dense_output(s, problem);
+            explicit_prepare_dense_output(step, problem->rates, problem->context);
     }
     for (size_t i = 0; i < n_theta; i++) {
         if (implicit)
-            implicit_dense_output(s, theta[i], inside + i * s->n);
+            implicit_dense_output(step, theta[i], inside + i * step->n);
         else
-            explicit_dense_output(s, theta[i], inside + i * s->n);
+            explicit_dense_output(step, theta[i], inside + i * step->n);
     }
     return error;
 }

@@ -2,6 +2,9 @@
  *
  *     windows_functions A B
  */
+#include "arctangent.h"
+#include "sine.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

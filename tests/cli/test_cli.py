@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
+import sys
 from base64 import b64decode
 from dataclasses import replace
 from html import unescape
@@ -39,6 +41,24 @@ def test_help_of_every_command_has_an_example(tmp_path: Path) -> None:
     assert {"list", "build", "simulate"} <= set(found)
     for command in found:
         assert f"example: mechfmu {command}" in done(command, "--help", folder=tmp_path)
+
+
+HEAVY = {"casadi", "scipy", "fmpy", "matplotlib", "dask", "concurrent.futures.process", "asyncio", "ziglang"}
+LIGHT_COMMANDS: tuple[list[str], ...] = ([], ["--help"], ["list"], ["list", "link_chain"], ["build", "--help"])
+
+
+@pytest.mark.parametrize("arguments", LIGHT_COMMANDS, ids=" ".join)
+def test_help_and_lists_import_no_large_package(arguments: list[str]) -> None:
+    """Which takes half a second to seconds."""
+    script = (
+        "import sys; from mechfmu.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print('modules:', *sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    imported = set(ended.stdout.split("modules:")[1].split())
+    assert "mechfmu.cli" in imported and not imported & HEAVY
 
 
 def test_version(tmp_path: Path) -> None:
@@ -230,6 +250,16 @@ def test_warnings_of_the_fmu_are_passed_on(fmu: Build, tmp_path: Path) -> None:
     assert result.returncode == 0
     reason = "energy.input = 5 has no effect: its start follows from the parameters and is 0 J"
     assert result.stderr == f"mechfmu simulate: warning: {reason}\n"
+
+
+def test_a_run_that_fails_leaves_its_results_up_to_there(fmu: Build, tmp_path: Path) -> None:
+    files = ("-o", "result.csv", "--animate", "result.html")
+    result = mechfmu("simulate", fmu("exoskeleton"), "--stop", 5, *files, folder=tmp_path)
+    assert result.returncode == 2
+    assert "it has fallen" in result.stderr and len(result.stderr.splitlines()) == 1
+    times = np.genfromtxt(tmp_path / "result.csv", delimiter=",", names=True)["time"]
+    assert f"stopped at t = {times[-1]:g} s" in result.stdout and 0.5 < times[-1] < 5
+    assert (tmp_path / "result.html").stat().st_size > 0
 
 
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_values_that_only_a_block_boundary_needs_are_not_computed() -> None:
         "f", [x], [casadi.sin(x[0]), casadi.vertcat(x[0] * x[1], shared), 2 * shared], ["x"], ["m0", "m1", "out"]
     )
     program = Program.of(graph, 2)
-    assert [TEMPLATES.get(int(code), "out") for code in program.operation] == ["cos({0})", "2.0 * {0}", "out"]
+    assert [TEMPLATES.get(int(code), "out") for code in program.operation] == ["cosine({0})", "2.0 * {0}", "out"]
     assert program.outputs == ["out"]
     assert program.boundaries == [0, 1]
 

@@ -191,7 +191,9 @@ def test_the_functions_of_windows(native: Native, wine) -> None:
     used = [t.format("a", "b") for t in TEMPLATES.values() if re.match(r"[a-z]\w+\(", t)]
     assert len(used) > 20
     functions = "-DFUNCTIONS=" + ", ".join(sorted({call.replace("acosh(a", "acosh(1.0 + a") for call in used}))
-    here = native.program("windows_functions", [C / "windows_functions.c"], [functions], zig_for_this_platform())
+    here = native.program(
+        "windows_functions", [C / "windows_functions.c"], [functions, f"-I{RUNTIME}"], zig_for_this_platform()
+    )
     there = native.for_windows("windows_functions", functions)
     wanted, found = (
         [float(v) for v in text.split()]

@@ -132,7 +132,7 @@ class Native:
 
     def host(self) -> Path:
         """The program of tests/c/host.c."""
-        flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}"]
+        flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{FMI}", f"-I{RUNTIME}"]
         return self.program("host", [C / "host.c"], flags, zig_for_this_platform())
 
     def for_windows(self, name: str, *flags: str) -> Path:
@@ -141,7 +141,7 @@ class Native:
         libraries = ["-lkernel32", *(f"-lapi-ms-win-crt-{part}-l1-1-0" for part in parts)]
         headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
         start = ["-Wl,--subsystem,console", "-Wl,--entry,mainCRTStartup"]
-        common = ["-O2", "-fno-math-errno", "-nostdlib", *start, "-isystem", str(headers), f"-I{FMI}"]
+        common = ["-O2", "-fno-math-errno", "-nostdlib", *start, "-isystem", str(headers), f"-I{FMI}", f"-I{RUNTIME}"]
         sources = [C / f"{name}.c", C / "windows_main.c", windows_start()]
         compiler = zig("-target", "x86_64-windows-gnu")
         return self.program(f"{name}.exe", sources, [*common, *flags], compiler, libraries)

@@ -12,7 +12,7 @@ from pathlib import Path
 import casadi
 import numpy as np
 
-from helpers.native_build import run, zig
+from helpers.native_build import RUNTIME, run, zig
 from mechfmu.codegen import c_model
 from mechfmu.codegen.c_text import Code
 from mechfmu.codegen.operations import TEMPLATES
@@ -21,7 +21,8 @@ from mechfmu.codegen.program import CONSTANT, INPUT, OUTPUT, VALUE, Program
 PREAMBLE = c_model.PREAMBLE.replace('#include "model.h"', "")
 
 
-FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ffp-contract=off", "-shared", "-fPIC")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-variable")
+FLAGS = ("-std=c99", *WARNINGS, "-ffp-contract=off", "-shared", "-fPIC", f"-I{RUNTIME}")
 
 
 def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.CDLL:

@@ -39,7 +39,7 @@ LIBRARY = bytes(range(256)) * 20
 def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bytes]]:
     """Return the bytes of a chain's library, made by a fake compiler whose calls load.compiled counts."""
 
-    def compile_sources(groups: object, target: Path, *more: object) -> None:
+    def compile_sources(groups: object, target: Path, *more: object, **others: object) -> None:
         if not target.parent.is_dir():
             raise FileNotFoundError(target.parent)
         target.write_bytes(LIBRARY)

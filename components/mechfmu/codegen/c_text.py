@@ -7,6 +7,9 @@ Every graph becomes one C function without memory of its own:
 It calls one function per block (see work_array.py): a loop, a repeated block, or plain assignments. The code has no
 branches, with one exception: tanh, as in friction, is slow and not computed while its coefficient is zero.
 
+The same function is also written for SIMD lanes: its numbers are then of the type Real (fmu_src/native/real.h), one
+instance per lane.
+
 Where an element of an argument is used for the first time in a function, a comment gives the name of the variable.
 """
 
@@ -20,7 +23,7 @@ import numpy as np
 
 from .legend import summary
 from .loops import Loop
-from .operations import TEMPLATES
+from .operations import LANE_TEMPLATES, TEMPLATES
 from .program import CONSTANT, INPUT, NONE, OUTPUT, Program
 from .repeated_blocks import RepeatedBlock
 from .work_array import BlockCall, WorkLayout, reference, same_iteration, work_layout
@@ -38,14 +41,16 @@ class Code:
     work: int  # length of the work array
 
 
-def c_function(graph: casadi.Function, name: str, boundary_count: int = 0, names: Names | None = None) -> Code:
+def c_function(
+    graph: casadi.Function, name: str, boundary_count: int = 0, names: Names | None = None, lanes: bool = False
+) -> Code:
     """Return the C function `name` of a recorded graph.
 
     Its arguments are named as the graph's inputs and its outputs after the block boundaries; names: of the variables in
-    them, for comments.
+    them, for comments; lanes: for SIMD lanes.
     """
     program = Program.of(graph, boundary_count)
-    writer = _Writer(program, work_layout(program), names or {})
+    writer = _Writer(program, work_layout(program), names or {}, lanes)
     text, calls = writer.blocks(name)
     prototype = f"void {name}({writer.parameters})"
     lines = [*text, f"{prototype} {{", writer.unused, *calls, "}", ""]
@@ -55,11 +60,14 @@ def c_function(graph: casadi.Function, name: str, boundary_count: int = 0, names
 class _Writer:
     """Writes the functions of one program."""
 
-    def __init__(self, program: Program, layout: WorkLayout, names: Names):
+    def __init__(self, program: Program, layout: WorkLayout, names: Names, lanes: bool):
         self.program, self.layout, self.names = program, layout, names
+        self.real = "Real" if lanes else "double"
+        self.templates = LANE_TEMPLATES if lanes else TEMPLATES
+        self.constant = "real({0})" if lanes else "{0}"
         self.arguments = [*program.inputs, *program.outputs, "w"]
-        inputs = [f"const double *{i}" for i in program.inputs]
-        self.parameters = ", ".join([*inputs, *(f"double *restrict {o}" for o in (*program.outputs, "w"))])
+        inputs = [f"const {self.real} *{i}" for i in program.inputs]
+        self.parameters = ", ".join([*inputs, *(f"{self.real} *restrict {o}" for o in (*program.outputs, "w"))])
         self.unused = "    " + " ".join(f"(void){a};" for a in self.arguments)
 
     def blocks(self, name: str) -> tuple[list[str], list[str]]:
@@ -100,13 +108,15 @@ class _Writer:
                 continue
             operands = [operand(i, slot) for slot in (0, 1) if program.kind[i, slot] != NONE]
             keep = "".join(f" w[{place}] = v{i};" for place in stores.get(i, ()))
-            lines.append(f"    const double v{i} = {TEMPLATES[code].format(*operands)};{keep}{comments.take()}")
+            lines.append(
+                f"    const {self.real} v{i} = {self.templates[code].format(*operands)};{keep}{comments.take()}"
+            )
         return lines
 
     def scalar(self, kind: int, value: int, number: int, comments: _Comments) -> str:
         """A single operand, as block `number` sees it."""
         if kind >= CONSTANT:
-            return self.program.constants[kind - CONSTANT]
+            return self.constant.format(self.program.constants[kind - CONSTANT])
         if kind >= INPUT:
             argument = self.program.inputs[kind - INPUT]
             comments.add(argument, [value])
@@ -149,7 +159,8 @@ class _Writer:
             operands = [operand(q, slot) for slot in (0, 1) if program.kind[i, slot] != NONE]
             kept = [s for s in layout.strided.get((loop.period, i % loop.period), ()) if s.low <= i <= s.high]
             keep = "".join(f" w[{_index(slots.slot(i), 1)}] = v{q};" for slots in kept)
-            lines.append(f"        const double v{q} = {TEMPLATES[code].format(*operands)};{keep}{comments.take()}")
+            expression = self.templates[code].format(*operands)
+            lines.append(f"        const {self.real} v{q} = {expression};{keep}{comments.take()}")
         return [*lines, "    }"]
 
 
@@ -190,7 +201,8 @@ class _RepeatedBlockText:
         operands = [self._operand(q, slot) for slot in (0, 1) if self.kind[self.firsts[0] + q, slot] != NONE]
         slots = [self.writer.layout.single.get(int(first) + q) for first in self.firsts]
         keep = f" w[{self._index(np.array(slots))}] = v{q};" if slots[0] is not None else ""
-        return f"    const double v{q} = {TEMPLATES[code].format(*operands)};{keep}{self.comments.take()}"
+        expression = self.writer.templates[code].format(*operands)
+        return f"    const {self.writer.real} v{q} = {expression};{keep}{self.comments.take()}"
 
     def _operand(self, q: int, slot: int) -> str:
         program = self.writer.program
@@ -198,8 +210,8 @@ class _RepeatedBlockText:
         if kind == CONSTANT:
             literals = tuple(program.constants[n] for n in numbers)
             if len(set(literals)) == 1:
-                return literals[0]
-            return f"c[{self.constants.setdefault(literals, len(self.constants))}]"
+                return self.writer.constant.format(literals[0])
+            return self.writer.constant.format(f"c[{self.constants.setdefault(literals, len(self.constants))}]")
         if kind >= INPUT:
             argument = program.inputs[kind - INPUT]
             self.comments.add(argument, numbers)

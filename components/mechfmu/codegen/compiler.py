@@ -12,7 +12,7 @@ import platform
 import shutil
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,10 @@ FLAGS = (
     "-Wextra",
 )
 
+# Generated code is long functions without loops. To look for parallel operations in them takes 40 % of the compiler's
+# time, and what it makes of them is slower (measured: link chain, exoskeleton, TALOS). gcc and clang know this name.
+GENERATED_FLAGS = ("-fno-tree-slp-vectorize",)
+
 COMPILERS = ("zig", "cc")
 
 
@@ -46,7 +50,8 @@ class Platform:
     name: str
     suffix: str
     targets: tuple[str, ...]
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # of the compiler
+    link_flags: tuple[str, ...]
 
 
 LINUX = "x86_64-linux-gnu.2.17"  # a version of glibc that every supported distribution has
@@ -57,13 +62,14 @@ STACK = 1 << 20  # bytes, of a WebAssembly module, which cannot grow; the defaul
 PLATFORMS = {
     p.name: p
     for p in (
-        Platform("linux64", ".so", (LINUX,), ("-shared", "-fPIC", "-s", "-lm")),
-        Platform("win64", ".dll", ("x86_64-windows-gnu",), ("-shared", "-s")),
-        Platform("darwin64", ".dylib", MACOS, ("-shared", "-fPIC", "-s", "-lm")),
+        Platform("linux64", ".so", (LINUX,), ("-fPIC",), ("-shared", "-s", "-lm")),
+        Platform("win64", ".dll", ("x86_64-windows-gnu",), (), ("-shared", "-s")),
+        Platform("darwin64", ".dylib", MACOS, ("-fPIC",), ("-shared", "-s", "-lm")),
         Platform(
             WASM,
             ".wasm",
             ("wasm32-wasi",),
+            (),
             # a reactor is a library; -rdynamic exports the functions of FMI, which are visible
             ("-mexec-model=reactor", "-rdynamic", "-Wl,--gc-sections", f"-Wl,-z,stack-size={STACK}", "-s"),
         ),
@@ -123,47 +129,65 @@ def compile_sources(
     compiler: str,
     extra: Sequence[str] = (),
     exports: Sequence[str] = (),
+    generated: Mapping[str, str] | None = None,
 ) -> None:
-    """Compile groups of files (name -> text) to the shared library `target`.
+    """Compile groups of files (name -> text) and generated ones to the shared library `target`.
 
     The first group has the headers for all. A group that does not change, such as the runtime, is compiled once for
     many libraries. `exports` are further functions that a WebAssembly module exports, whether they are visible or not.
     """
+    generated = generated or {}
     with ExitStack() as stack:
         folders = [stack.enter_context(source_folder(files)) for files in groups]
-        names = [
-            str(folder / name)
-            for folder, files in zip(folders, groups, strict=True)
-            for name in sorted(files)
-            if name.endswith(".c")
-        ]
+        names = [n for folder, files in zip(folders, groups, strict=True) for n in _c_files(folder, files)]
+        generated_names = _c_files(stack.enter_context(source_folder(generated)), generated)
         if platform_name == WASM:
             extra = [*extra, *(f"-Wl,--export={name}" for name in (*WASM_EXPORTS, *exports))]
-        compile_library(folders[0], names, target, platform_name, compiler, (f"-I{folders[0]}", *extra))
+        compile_library(folders[0], names, target, platform_name, compiler, extra, generated_names)
+
+
+def _c_files(folder: Path, files: Iterable[str]) -> list[str]:
+    return [str(folder / name) for name in sorted(files) if name.endswith(".c")]
 
 
 def compile_library(
-    folder: Path, sources: list[str], target: Path, platform_name: str, compiler: str, extra: Sequence[str] = ()
+    folder: Path,
+    sources: list[str],
+    target: Path,
+    platform_name: str,
+    compiler: str,
+    extra: Sequence[str] = (),
+    generated: Sequence[str] = (),
 ) -> None:
-    """Compile the C files `sources` in `folder` to the shared library `target`; extra: more compiler flags."""
+    """Compile C files, some of them generated, with headers in `folder` to the shared library `target`.
+
+    extra   more flags for linking
+    """
     check_compiler(compiler, platform_name)
     chosen = PLATFORMS[platform_name]
-    arguments = [*FLAGS, *sources, *chosen.flags, *extra]
+    flags = [*FLAGS, *chosen.flags, f"-I{folder}"]
+    link = [*sources, *chosen.link_flags, *extra]
+    if platform_name == "darwin64":  # the default is the path on the computer that compiles
+        link.append(f"-Wl,-install_name,@rpath/{target.name}")
+    if platform_name == "win64" and compiler == "zig":
+        flags += _without_mingw()
+        link += [str(windows_start()), *(f"-l{name}" for name in WINDOWS_LIBRARIES)]
     with tempfile.TemporaryDirectory(prefix="mechfmu_cc_") as temporary:
+        environment = None
         if compiler == "cc":
-            parts = [Path(temporary) / target.name]
-            _run([str(_system_compiler()), *arguments, "-o", str(parts[0])], folder)
+            commands = {"cc": [str(_system_compiler())]}
         else:
-            if platform_name == "darwin64":  # the default is the path on the computer that compiles
-                arguments.append(f"-Wl,-install_name,@rpath/{target.name}")
-            if platform_name == "win64":
-                arguments += _without_mingw()
             environment = zig_environment(Path(temporary) / "zig_cache")
-            parts = [Path(temporary) / triple / target.name for triple in chosen.targets]
-            for triple, part in zip(chosen.targets, parts, strict=True):
-                part.parent.mkdir()
-                zig = [str(zig_folder() / "zig"), "cc", "-target", triple]
-                _run([*zig, *arguments, "-o", str(part)], folder, environment)
+            commands = {triple: [str(zig_folder() / "zig"), "cc", "-target", triple] for triple in chosen.targets}
+        parts = []
+        for name, command in commands.items():
+            place = Path(temporary) / name
+            place.mkdir()
+            objects = [str(place / f"{Path(source).stem}.o") for source in generated]
+            for source, made in zip(generated, objects, strict=True):
+                _run([*command, *flags, *GENERATED_FLAGS, "-c", source, "-o", made], folder, environment)
+            parts.append(place / target.name)
+            _run([*command, *flags, *objects, *link, "-o", str(parts[-1])], folder, environment)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = parts[0].read_bytes() if len(parts) == 1 else universal([p.read_bytes() for p in parts])
         with atomic_write(target) as unfinished:  # another process may compile the same
@@ -173,9 +197,7 @@ def compile_library(
 
 def _without_mingw() -> list[str]:
     """More arguments of zig for Windows: its own C library instead of MinGW's, which takes minutes to compile."""
-    headers = zig_folder() / "lib" / "libc" / "include" / "any-windows-any"
-    libraries = [f"-l{name}" for name in WINDOWS_LIBRARIES]
-    return [str(windows_start()), "-nostdlib", "-isystem", str(headers), *libraries]
+    return ["-nostdlib", "-isystem", str(zig_folder() / "lib" / "libc" / "include" / "any-windows-any")]
 
 
 def windows_start() -> Path:

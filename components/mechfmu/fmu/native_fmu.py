@@ -10,6 +10,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..codegen.c_model import model_c, projects
@@ -59,21 +60,36 @@ def write_native_fmu(
     model |= {"constants": dict(mechanism.constants)} if mechanism.constants else {}
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
-    contents |= common_contents(mechanism, starts)
     contents |= license_contents(platforms, compiler, slave=False, mechanism=mechanism)
-    runtime = {name: text for name, text in sources.items() if name != "model.c"}
-    with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
-        for platform in platforms:
-            progress(f"{target.name}: compiling for {platform}")
-            library = Path(temporary) / platform / (mechanism.name + PLATFORMS[platform].suffix)
-            groups = [runtime, {"model.c": sources["model.c"]}]
-            if platform == WASM:
-                groups.append(c_sources(WASM_HOST))
-            compile_sources(groups, library, platform, compiler)
-            contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
+    with ThreadPoolExecutor(1) as background:  # while the compiler works
+        common = background.submit(common_contents, mechanism, starts)
+        contents |= _libraries(mechanism.name, target, sources, platforms, compiler, progress)
+        contents |= common.result()
     if WASM in platforms:
         contents |= {f"binaries/{WASM}/{name}": text.encode() for name, text in web_modules().items()}
     write_archive(target, contents)
+
+
+def _libraries(
+    name: str,
+    target: Path,
+    sources: Mapping[str, str],
+    platforms: Sequence[str],
+    compiler: str,
+    progress: Callable[[str], None],
+) -> dict[str, bytes]:
+    """Compile for each platform; archive name -> content."""
+    generated = {"model.c": sources["model.c"]}
+    runtime = {file: text for file, text in sources.items() if file not in generated}
+    contents = {}
+    with tempfile.TemporaryDirectory(prefix="mechfmu_native_") as temporary:
+        for platform in platforms:
+            progress(f"{target.name}: compiling for {platform}")
+            library = Path(temporary) / platform / (name + PLATFORMS[platform].suffix)
+            groups = [runtime, c_sources(WASM_HOST)] if platform == WASM else [runtime]
+            compile_sources(groups, library, platform, compiler, generated=generated)
+            contents[f"binaries/{platform}/{library.name}"] = library.read_bytes()
+    return contents
 
 
 def web_modules() -> dict[str, str]:

@@ -42,15 +42,15 @@ def live_library(mechanism: Mechanism, starts: Mapping[str, float]) -> LiveLibra
         codes[DRAW] = seen.c_code()
     if velocities:
         codes[VELOCITIES] = velocities.c_code()
-    own = {"model.c": model_c(mechanism, GUID, starts), "live.c": c_sources("live")["live.c"]}
-    own |= {"drawing.c": _text([codes[name] for name in codes])} if codes else {}
-    runtime = c_sources(*RUNTIME)
+    generated = {"model.c": model_c(mechanism, GUID, starts)}
+    generated |= {"drawing.c": _text([codes[name] for name in codes])} if codes else {}
+    runtime, own = c_sources(*RUNTIME), c_sources("live")
     exports = (LIVE, *codes)
-    files = {**runtime, **own, "exports": " ".join(exports)}
+    files = {**runtime, **own, **generated, "exports": " ".join(exports)}
     digest = hashlib.sha256("\0".join(f"{k}\0{v}" for k, v in sorted(files.items())).encode()).hexdigest()[:24]
 
     def make(target: Path) -> None:
-        compile_sources((runtime, own), target, WASM, "zig", exports=exports)
+        compile_sources((runtime, own), target, WASM, "zig", exports=exports, generated=generated)
 
     with cached_library(f"live_{mechanism.key}_{digest}", ".wasm", make) as file:
         wasm = file.read_bytes()

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..codegen.c_model import model_c
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, compile_sources, default_compiler, host_platform
+from ..codegen.compiler import FLAGS, PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
 from ..model.mechanism import Identity, mechanism_of_identity
@@ -31,21 +31,22 @@ GUID = "engine"
 @lru_cache(maxsize=64)
 def _library(identity: Identity) -> ctypes.CDLL:
     mechanism = mechanism_of_identity(identity)
+    own = {"engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8")}
+    return compiled_library(mechanism.key, (c_sources(*NATIVE), own), {"model.c": model_c(mechanism, GUID, {})})
+
+
+def compiled_library(name: str, groups: Sequence[Mapping[str, str]], generated: Mapping[str, str]) -> ctypes.CDLL:
+    """Load a library of C files for this computer, from the cache if they were compiled before."""
     compiler, host = default_compiler(), host_platform()
-    runtime = c_sources(*NATIVE)
-    own = {
-        "model.c": model_c(mechanism, GUID, {}),
-        "engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8"),
-    }
-    files = runtime | own
+    files = {file: text for group in (*groups, generated) for file, text in group.items()}
     digest = hashlib.sha256(
-        "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
+        "\0".join([compiler, host, *FLAGS, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
-        compile_sources((runtime, own), target, host, compiler)
+        compile_sources(groups, target, host, compiler, generated=generated)
 
-    with cached_library(f"{mechanism.key}_{digest}", PLATFORMS[host].suffix, make) as file:
+    with cached_library(f"{name}_{digest}", PLATFORMS[host].suffix, make) as file:
         return ctypes.CDLL(str(file))
 
 
