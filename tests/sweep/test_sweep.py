@@ -155,7 +155,7 @@ def test_auto_makes_many_runs_in_lanes_and_says_so(
     assert said == ["batch"] and is_correct(result, truth)
     changed = with_another_code(chain, tmp_path)
     result = sweep(changed, SWING, tmp_path / "other", workers=1, note=said.append)
-    assert said[1:] == ["fmu (it was built with another version of mechfmu or of the mechanism)"]
+    assert said[1:] == ["fmu (changed.fmu was built with another version of mechfmu or of the mechanism)"]
     assert is_correct(result, truth)
 
 

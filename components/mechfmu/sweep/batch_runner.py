@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..fmu.native_fmu import native_sources
-from ..model import UserError
+from ..model import Mechanism, UserError
 from ..simulation.batch import batch_library
 from ..simulation.description import read_description, run_tolerance, start_time
 from ..simulation.rollout import INSTANCES_PER_LANE, Runs
@@ -103,15 +103,24 @@ class BatchRunner:
         return numbers
 
 
-def why_not_batch(file: Path) -> str:
-    """Why the runs of an FMU in SIMD lanes might not have the bits of its own, empty if they have."""
-    if mechanism_of(file) is None:
-        return "mechfmu did not build it"
+def equations_of(file: str | Path) -> tuple[Mechanism, dict[str, float]]:
+    """Return the mechanism that an FMU was built from, and the start values changed then.
+
+    UserError: the equations of the FMU are not those of the mechanism as it is here.
+    """
+    mechanism, starts = built_mechanism(file)
     with zipfile.ZipFile(file) as archive:
         own = {name: archive.read(name) for name in archive.namelist() if name.startswith("sources/")}
-    if not own:
-        return "the solver of a Python FMU rounds differently; --engine batch is faster"
-    mechanism, starts = built_mechanism(file)
-    here = native_sources(mechanism, starts, read_description(file).guid)
-    same = own == {f"sources/{name}": text.encode() for name, text in here.items()}
-    return "" if same else "it was built with another version of mechfmu or of the mechanism"
+    here = native_sources(mechanism, starts, read_description(file).guid) if own else {}
+    if own != {f"sources/{name}": text.encode() for name, text in here.items()}:
+        raise UserError(f"{Path(file).name} was built with another version of mechfmu or of the mechanism")
+    return mechanism, starts
+
+
+def why_not_batch(file: Path) -> str:
+    """Why the runs of an FMU in SIMD lanes might not have the bits of its own, empty if they have."""
+    with zipfile.ZipFile(file) as archive:
+        if not any(name.startswith("sources/") for name in archive.namelist()):
+            return "the solver of a Python FMU rounds differently; --engine batch is faster"
+    equations_of(file)
+    return ""

@@ -48,12 +48,14 @@ class Job:
     """What all runs of a sweep have in common; the FMU as bytes, because the worker may be on another machine.
 
     timeout    s, the limit for one run; None: no limit
+    name       of the FMU's file, for messages
     """
 
     content: bytes
     engine: str
     spec: Spec
     timeout: float | None = None
+    name: str = "swept.fmu"
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
@@ -84,7 +86,7 @@ class RunProcess:
         self._closed = threading.Event()
         self._process = FmuProcess(__name__, own_session=True)
         try:
-            file = self.folder / "swept.fmu"
+            file = self.folder / job.name
             file.write_bytes(job.content)
             self._process.send((str(file), str(self.folder / "fmu"), job.engine, job.spec))
             answer = self._process.receive()

@@ -114,7 +114,7 @@ def sweep(
         if len(missing):
             if engine == "auto" and (spec.inputs or len(missing) < BATCH_RUNS):
                 engine = "fmu"
-            job = Job(content, engine, spec, timeout)
+            job = Job(content, engine, spec, timeout, Path(fmu).name)
             with (
                 _cluster(scheduler, workers) as client,
                 contextlib.closing(Dispatcher(client, job, cases, missing).chunks()) as chunks,
