@@ -27,11 +27,15 @@ typedef struct {
     char warning[MESSAGE_LENGTH]; /* the first one */
 } Slot;
 
-/* Where a recorded variable is. */
+/* Variables to be recorded, and where each is: in a vector of the instance, or for outputs in the lanes. */
 typedef struct {
-    Role role;
-    size_t index;
-} Place;
+    size_t n;
+    struct {
+        Role role;
+        size_t offset;
+    } *places;
+    int has_outputs, has_derivatives;
+} Recorded;
 
 /* Slots that need the same calculation, first in, first out. */
 typedef struct {
@@ -44,8 +48,8 @@ struct Batch {
     Lanes lanes;
     Queue queues[NEEDS];
     Slot *p_group[MOST_LANES]; /* whose parameters are in the lanes */
-    const Rollout *rollout; /* NULL: single steps */
-    Place *places;          /* of its outputs */
+    const Rollout *rollout;    /* NULL: single steps */
+    Recorded recorded;         /* by it */
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -123,32 +127,26 @@ static int set_value(Slot *slot, fmi2ValueReference reference, double value) {
     return slot->status <= fmi2Warning;
 }
 
-/* NULL: there is not enough memory. */
-static Place *places_of(const fmi2ValueReference *references, size_t n) {
-    Place *places = calloc(n + 1, sizeof *places);
-    for (size_t i = 0; places && i < n; i++) {
+/* 0: there is not enough memory. */
+static int recorded_init(Recorded *self, const fmi2ValueReference *references, size_t n) {
+    *self = (Recorded){.n = n, .places = calloc(n + 1, sizeof *self->places)};
+    for (size_t i = 0; self->places && i < n; i++) {
         const Row *row = row_of(references[i]);
-        places[i] = (Place){row->role, row->index + (references[i] - row->reference)};
+        const size_t index = row->index + (references[i] - row->reference);
+        self->places[i].role = row->role;
+        self->places[i].offset = row->role == OUTPUT ? index * lanes_width() : index;
+        self->has_outputs |= row->role == OUTPUT;
+        self->has_derivatives |= row->role == DERIVATIVE;
     }
-    return places;
-}
-
-static int has_outputs(const Place *places, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (places[i].role == OUTPUT) return 1;
-    return 0;
+    return self->places != NULL;
 }
 
 /* The values of an instance, whose outputs are in lane l. */
-static void get_values(Instance *instance, const Lanes *lanes, size_t l, const Place *places, size_t n,
-                       double *values) {
+static void get_values(const Recorded *recorded, Instance *instance, const Lanes *lanes, size_t l, double *values) {
     const double *vectors[] = {[PARAMETER] = instance->p, [INPUT] = instance->u,   [STATE] = instance->x,
                                [DISCRETE] = instance->d,  [OUTPUT] = lanes->y + l, [DERIVATIVE] = instance->dx};
-    for (size_t i = 0; i < n; i++) {
-        const Place place = places[i];
-        if (place.role == DERIVATIVE) instance_rates(instance);
-        values[i] = vectors[place.role][place.index * (place.role == OUTPUT ? lanes->width : 1)];
-    }
+    if (recorded->has_derivatives) instance_rates(instance);
+    for (size_t i = 0; i < recorded->n; i++) values[i] = vectors[recorded->places[i].role][recorded->places[i].offset];
 }
 
 /* --- calculations in lanes ---------------------------------------------------------------------------------------- */
@@ -182,27 +180,27 @@ static int stays_together(const Batch *batch, Slot *const *group, size_t n) {
 
 /* Vectors of a group of n slots, by the expression for one; lanes without a slot repeat the last one. */
 #define GATHER(target, size, expression) \
-    do { \
-        const double *sources[MOST_LANES]; \
-        for (size_t l = 0; l < lanes->width; l++) { \
-            Instance *instance = group[l < n ? l : n - 1]->instance; \
-            Solver *solver = instance->solver; \
-            (void)solver; \
-            sources[l] = (expression); \
-        } \
-        lanes_gather(lanes->target, size, sources); \
+    if ((size) > 0) do { \
+            const double *sources[MOST_LANES]; \
+            for (size_t l = 0; l < lanes->width; l++) { \
+                Instance *instance = group[l < n ? l : n - 1]->instance; \
+                Solver *solver = instance->solver; \
+                (void)solver; \
+                sources[l] = (expression); \
+            } \
+            lanes_gather(lanes->target, size, sources); \
     } while (0)
 
 #define SCATTER(source, size, expression) \
-    do { \
-        double *targets[MOST_LANES]; \
-        for (size_t l = 0; l < n; l++) { \
-            Instance *instance = group[l]->instance; \
-            Solver *solver = instance->solver; \
-            (void)solver; \
-            targets[l] = (expression); \
-        } \
-        lanes_scatter(source, size, n, targets); \
+    if ((size) > 0) do { \
+            double *targets[MOST_LANES]; \
+            for (size_t l = 0; l < n; l++) { \
+                Instance *instance = group[l]->instance; \
+                Solver *solver = instance->solver; \
+                (void)solver; \
+                targets[l] = (expression); \
+            } \
+            lanes_scatter(source, size, n, targets); \
     } while (0)
 
 /* Inputs and parameters; the latter are there already when the group is the last one. */
@@ -218,9 +216,12 @@ static void gather_constants(Batch *batch, Slot **group, size_t n) {
 
 static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
     const int is_short = need == SHORT_STEP;
-    GATHER(h, 1, &solver->step.h);
+    for (size_t l = 0; l < lanes->width; l++) {
+        const Instance *instance = group[l < n ? l : n - 1]->instance;
+        lanes->h[l] = instance->solver->step.h;
+        lanes->tolerance[l] = instance->options.relative_tolerance;
+    }
     GATHER(slope, model.nx, solver->step.slope);
-    GATHER(tolerance, 1, &instance->options.relative_tolerance);
     if (is_short)
         lanes_short_step(lanes);
     else
@@ -228,14 +229,17 @@ static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
     const int end = is_short ? SHORT_END : EXPLICIT_END;
     SCATTER(lanes->x_new, model.nx, solver->step.x_new);
     SCATTER(lanes_stage(lanes, end), model.nx, solver->step.k[end]);
-    SCATTER(lanes->error, 1, &solver->error);
-    if (!is_short) SCATTER(lanes->stiffness, 1, &solver->stiffness);
+    for (size_t l = 0; l < n; l++) {
+        Solver *solver = group[l]->instance->solver;
+        solver->error = lanes->error[l];
+        if (!is_short) solver->stiffness = lanes->stiffness[l];
+    }
 }
 
 /* What all slots of a group need. */
 static void calculate(Batch *batch, Slot **group, size_t n, int need) {
     Lanes *lanes = &batch->lanes;
-    GATHER(t, 1, &solver->step.t);
+    for (size_t l = 0; l < lanes->width; l++) lanes->t[l] = group[l < n ? l : n - 1]->instance->solver->step.t;
     GATHER(x, model.nx, solver->step.x);
     GATHER(d, model.nd, instance->d_step);
     gather_constants(batch, group, n);
@@ -286,7 +290,7 @@ static void calculate_guards(Lanes *lanes, Slot **group, size_t n, const Need *n
 /* The outputs at the present points, into the lanes. */
 static void calculate_outputs(Batch *batch, Slot **group, size_t n) {
     Lanes *lanes = &batch->lanes;
-    GATHER(t, 1, &instance->state->t);
+    for (size_t l = 0; l < lanes->width; l++) lanes->t[l] = group[l < n ? l : n - 1]->instance->state->t;
     GATHER(x, model.nx, instance->x);
     GATHER(d, model.nd, instance->d);
     gather_constants(batch, group, n);
@@ -352,7 +356,7 @@ static void end_run(Slot *slot) {
     if (!succeeded(slot)) memcpy(r->messages + slot->run * MESSAGE_LENGTH, slot->message, MESSAGE_LENGTH);
     for (size_t i = slot->point * r->n_outputs; i < r->n_points * r->n_outputs; i++)
         r->results[slot->run * r->n_points * r->n_outputs + i] = NAN; /* not reached */
-    memcpy(r->warnings + slot->run * MESSAGE_LENGTH, slot->warning, MESSAGE_LENGTH);
+    if (*slot->warning) memcpy(r->warnings + slot->run * MESSAGE_LENGTH, slot->warning, MESSAGE_LENGTH);
     __atomic_fetch_add(r->finished, 1, __ATOMIC_RELAXED);
 }
 
@@ -398,10 +402,10 @@ static void record_group(Batch *batch, Slot **group, size_t n) {
             begin_run(slot);
         }
     }
-    if (count && r->needs_outputs) calculate_outputs(batch, arrived, count);
+    if (count && batch->recorded.has_outputs) calculate_outputs(batch, arrived, count);
     for (size_t l = 0; l < count; l++) {
         double *values = r->results + (arrived[l]->run * r->n_points + arrived[l]->point) * r->n_outputs;
-        get_values(arrived[l]->instance, &batch->lanes, l, batch->places, r->n_outputs, values);
+        get_values(&batch->recorded, arrived[l]->instance, &batch->lanes, l, values);
         leave_point(arrived[l]);
     }
 }
@@ -426,12 +430,8 @@ int batch_start(Batch *batch, size_t i, double tolerance, size_t n, const fmi2Va
 
 int batch_rollout(Batch *batch, const Rollout *rollout) {
     Slot *group[MOST_LANES];
-    Rollout own = *rollout;
-    Place *places = places_of(own.outputs, own.n_outputs);
-    if (!places) return 0;
-    own.needs_outputs = has_outputs(places, own.n_outputs);
-    batch->rollout = &own;
-    batch->places = places;
+    if (!recorded_init(&batch->recorded, rollout->outputs, rollout->n_outputs)) return 0;
+    batch->rollout = rollout;
     for (size_t i = 0; i < batch->count; i++) {
         begin_run(&batch->slots[i]);
         enqueue(batch, &batch->slots[i]);
@@ -446,7 +446,7 @@ int batch_rollout(Batch *batch, const Rollout *rollout) {
         for (size_t l = 0; l < n; l++) enqueue(batch, group[l]);
     }
     batch->rollout = NULL;
-    free(places);
+    free(batch->recorded.places);
     return 1;
 }
 
@@ -477,22 +477,20 @@ void batch_set(Batch *batch, size_t i, size_t n, const fmi2ValueReference *refer
 int batch_get(Batch *batch, const unsigned char *wanted, size_t n, const fmi2ValueReference *references,
               double *values) {
     Slot *group[MOST_LANES];
-    Place *places = places_of(references, n);
-    if (!places) return 0;
-    const int needs_outputs = has_outputs(places, n);
+    Recorded recorded;
     size_t count = 0;
+    if (!recorded_init(&recorded, references, n)) return 0;
     for (size_t i = 0; i < batch->count; i++) {
         Slot *slot = &batch->slots[i];
         if (wanted[i]) instance_update_start_state(slot->instance);
         if (wanted[i]) group[count++] = slot;
         if (count == 0 || (count < batch->lanes.width && i + 1 < batch->count)) continue;
-        if (needs_outputs) calculate_outputs(batch, group, count);
+        if (recorded.has_outputs) calculate_outputs(batch, group, count);
         for (size_t l = 0; l < count; l++)
-            get_values(group[l]->instance, &batch->lanes, l, places, n,
-                       values + (size_t)(group[l] - batch->slots) * n);
+            get_values(&recorded, group[l]->instance, &batch->lanes, l, values + (size_t)(group[l] - batch->slots) * n);
         count = 0;
     }
-    free(places);
+    free(recorded.places);
     return 1;
 }
 

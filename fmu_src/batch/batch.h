@@ -31,7 +31,6 @@ typedef struct {
     size_t *next;   /* the next run to be begun */
     size_t *finished;
     volatile int *cancelled;
-    int needs_outputs; /* private */
 } Rollout;
 
 typedef struct Batch Batch;

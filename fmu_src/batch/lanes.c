@@ -28,10 +28,10 @@ static size_t lay_out(LaneMemory *m, Real *block) {
     struct {
         Real **vector;
         size_t size;
-    } vectors[] = {{&s->x, MODEL_NX}, {&s->slope, MODEL_NX}, {&s->x_new, MODEL_NX}, {&s->stage, MODEL_NX},
-                   {&m->d, MODEL_ND}, {&m->u, MODEL_NU},     {&m->p, MODEL_NP},     {&m->dx, MODEL_NX},
-                   {&m->y, MODEL_NY}, {&m->g_now, MODEL_NG}, {&m->work, MODEL_WORK},
-                   {&m->g, (size_t)EVENT_SAMPLES_PER_STEP * MODEL_NG}};
+    } vectors[] = {{&s->x, MODEL_NX},     {&s->slope, MODEL_NX},  {&s->x_new, MODEL_NX},
+                   {&s->stage, MODEL_NX}, {&m->d, MODEL_ND},      {&m->u, MODEL_NU},
+                   {&m->p, MODEL_NP},     {&m->dx, MODEL_NX},     {&m->y, MODEL_NY},
+                   {&m->g_now, MODEL_NG}, {&m->work, MODEL_WORK}, {&m->g, (size_t)EVENT_SAMPLES_PER_STEP * MODEL_NG}};
     size_t used = 0;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; used += vectors[i++].size)
         if (block) *vectors[i].vector = block + used;
@@ -164,7 +164,8 @@ void lanes_guards_in_step(Lanes *lanes, const int *samples) {
         }
         t = choose(inside, s->t + theta * s->h, t);
         if (most > 1) explicit_dense_output(s, theta, s->stage);
-        for (size_t i = 0; i < s->n; i++) s->stage[i] = most > 1 ? choose(inside, s->stage[i], s->x_new[i]) : s->x_new[i];
+        for (size_t i = 0; i < s->n; i++)
+            s->stage[i] = most > 1 ? choose(inside, s->stage[i], s->x_new[i]) : s->x_new[i];
         guards(m, t, s->stage, m->g + (size_t)(sample - 1) * MODEL_NG);
     }
 }

@@ -1,8 +1,8 @@
 /* The angle of a point (x, y), as atan2 of the C library, without branches, for scalars and SIMD lanes, with less than
  * 2.5 units in the last place of error.
  *
- * With the smaller coordinate a and the larger one b, atan(a / b) is a polynomial of a / b up to tan(pi / 8), and beyond
- * it pi / 4 and that of (a - b) / (a + b). */
+ * With the smaller coordinate a and the larger one b, atan(a / b) is a polynomial of a / b up to tan(pi / 8), and
+ * beyond it pi / 4 and that of (a - b) / (a + b). */
 #ifndef MECHFMU_ARCTANGENT_H
 #define MECHFMU_ARCTANGENT_H
 
@@ -12,10 +12,10 @@ static const double TAN_EIGHTH_PI = 0.41421356237309503;
 static const double QUARTER_PI[2] = {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}; /* high and low part */
 
 /* (atan q / q - 1) / q^2 as a polynomial of q^2 (Remez), to 2^-59 of atan q */
-static const double ARCTANGENT[11] = {-0.333333333333332,    0.19999999999954,     -0.14285714280239645,
-                                      0.11111110785675281,   -0.09090897822649448, 0.07692061383573556,
-                                      -0.06663117417400348,  0.05847986761156982,  -0.05039743284096868,
-                                      0.0380756663573098,    -0.017919312920799086};
+static const double ARCTANGENT[11] = {-0.333333333333332,   0.19999999999954,     -0.14285714280239645,
+                                      0.11111110785675281,  -0.09090897822649448, 0.07692061383573556,
+                                      -0.06663117417400348, 0.05847986761156982,  -0.05039743284096868,
+                                      0.0380756663573098,   -0.017919312920799086};
 
 static inline Real angle_of(Real y, Real x) {
     const Real width = magnitude(x), height = magnitude(y);

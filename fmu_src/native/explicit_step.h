@@ -15,10 +15,10 @@ enum { MOST_STAGES = 16, DENSE_ROWS = 7 };
 typedef struct {
     size_t n;
     Real t, h;
-    Real *x, *slope, *x_new;   /* slope is f(t, x) */
-    Real *stage;               /* a point inside the step */
-    Real *k[MOST_STAGES];      /* slopes (explicit) or increments (implicit) */
-    Real *dense[DENSE_ROWS];   /* coefficients of the dense output, once prepared */
+    Real *x, *slope, *x_new; /* slope is f(t, x) */
+    Real *stage;             /* a point inside the step */
+    Real *k[MOST_STAGES];    /* slopes (explicit) or increments (implicit) */
+    Real *dense[DENSE_ROWS]; /* coefficients of the dense output, once prepared */
 } Step;
 
 /* dx/dt = rates(t, x) */
@@ -148,7 +148,8 @@ static inline void explicit_prepare_dense_output(Step *s, Rates *rates, void *co
 static inline void explicit_dense_output(const Step *s, Real theta, Real *x) {
     for (size_t i = 0; i < s->n; i++) {
         Real y = real(0);
-        for (int row = DENSE_ROWS - 1; row >= 0; row--) y = (y + s->dense[row][i]) * (row % 2 == 0 ? theta : 1.0 - theta);
+        for (int row = DENSE_ROWS - 1; row >= 0; row--)
+            y = (y + s->dense[row][i]) * (row % 2 == 0 ? theta : 1.0 - theta);
         x[i] = s->x[i] + y;
     }
 }

@@ -76,12 +76,16 @@ static double value_of(Instance *self, fmi2ValueReference reference) {
 /* Whether a variable may be given this value now. */
 static int check_value(Instance *self, fmi2ValueReference reference, double value) {
     const Row *row = row_of(self, reference);
-    const Name name = name_of(row, reference - row->reference);
     /* some Model Exchange hosts set states one by one instead of with fmi2SetContinuousStates */
     const int state = row->role == STATE && (self->state->phase & (INSTANTIATED | EVENT_MODE | CONTINUOUS));
     /* OpenModelica sets parameters after initialization, in the first event mode */
     const int early = (self->state->phase & (INSTANTIATED | INITIALIZING)) ||
                       (self->state->phase == EVENT_MODE && !self->state->started);
+    const int settable = row->role == PARAMETER ? early : row->role == INPUT || state;
+    if (settable && (row->kind == REAL || self->state->phase != CONTINUOUS) && isfinite(value) && value > row->above &&
+        value >= row->min && value <= row->max)
+        return 1;
+    const Name name = name_of(row, reference - row->reference);
     if (row->role != PARAMETER && row->role != INPUT && !state)
         report(self, fmi2Error, "%s cannot be set: only parameters and inputs can", name.text);
     else if (row->role == PARAMETER && !early)
@@ -97,11 +101,9 @@ static int check_value(Instance *self, fmi2ValueReference reference, double valu
     else if (value < row->min)
         report(self, fmi2Error, "%s = %s%s: must be at least %s", name.text, number(value).text, row->unit,
                number(row->min).text);
-    else if (value > row->max)
+    else
         report(self, fmi2Error, "%s = %s%s: must be at most %s", name.text, number(value).text, row->unit,
                number(row->max).text);
-    else
-        return 1;
     return 0;
 }
 

@@ -18,7 +18,8 @@
 #ifdef LANES
 
 typedef double Real __attribute__((vector_size(8 * LANES)));
-typedef int64_t Truth __attribute__((vector_size(8 * LANES))); /* of a comparison, to be cast: all bits are set, or none */
+typedef int64_t Truth
+    __attribute__((vector_size(8 * LANES))); /* of a comparison, to be cast: all bits are set, or none */
 typedef uint64_t Bits __attribute__((vector_size(8 * LANES)));
 
 static inline Bits bits_of(Real a) { return (Bits)a; }

@@ -170,8 +170,7 @@ static int event_samples(const Solver *s, double growth_factor) {
 
 /* The earliest zero crossing between fractions a and b of the step, with guards g_old and g_new; 0 when there is none.
  * Guards that cross zero at the same time, within the tolerance, are one event, and *theta is the last of them. */
-static int first_crossing(Solver *s, const Problem *problem, double a, double b, size_t *guard,
-                          double *theta) {
+static int first_crossing(Solver *s, const Problem *problem, double a, double b, size_t *guard, double *theta) {
     int found = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
         if (!crosses_zero(s, k)) continue;

@@ -98,6 +98,22 @@ def test_tanh_is_not_computed_where_its_only_factor_is_zero(tmp_path: Path) -> N
             assert found == pytest.approx(np.array(graph(point, factors)).ravel(), rel=SAME_OPERATIONS, abs=0.0)
 
 
+def test_one_number_divides_once(tmp_path: Path) -> None:
+    """By other numbers and by inputs, with the reciprocal itself among the quotients and at block boundaries."""
+    a, b = casadi.SX.sym("a", 4), casadi.SX.sym("b", 2)
+    norm = casadi.sqrt(a[0] ** 2 + a[1] ** 2)
+    out = casadi.vertcat(a[0] / norm, 1 / norm, a[2] / b[0], a[1] / norm, a[3] / b[1], a[3] / b[0] + norm)
+    graph = casadi.Function(
+        "quotients", [a, b], [a[2] / b[0], norm, out], ["a", "b"], ["boundary_0", "boundary_1", "out"]
+    )
+    operations = Program.of(graph, 2).operation.tolist()
+    assert operations.count(casadi.OP_INV) == 2 and operations.count(casadi.OP_DIV) == 1
+    code = c_function(graph, "quotients", 2)
+    values = [np.array([3.0, -4.0, 7.0, 0.3]), np.array([-0.7, 1.9])]
+    (found,) = call(compiled([code], tmp_path), code, values, [6])
+    assert found == pytest.approx(np.array(graph(*values)[2]).ravel(), rel=SAME_OPERATIONS, abs=0.0)
+
+
 def test_an_unknown_operation_is_an_error_that_names_the_function() -> None:
     x = casadi.SX.sym("x")
     with pytest.raises(NotImplementedError, match=r"weird: CasADi operation .* has no C form"):

@@ -21,6 +21,7 @@ from helpers.needs import tool
 from helpers.tolerances import MEMORY_PER_INSTANCE
 from mechfmu import LinkChain
 from mechfmu.model import Mechanism
+from mechfmu.simulation.batch import INSTRUCTION_SETS, batch_files, instruction_set
 
 pytest_plugins = ("helpers.native_fixtures",)
 
@@ -126,6 +127,24 @@ def test_a_chain_with_loops_under_sanitizers(native: Native) -> None:
     program = native.program("call_table_loops_sanitized", sources, flags)
     run([program, "random", "5", "150"])
     run([program, "lifecycles", "20"])
+
+
+@only_linux
+@pytest.mark.parametrize("simd", ["plain", "avx2", "avx512"])
+@every_mechanism
+def test_batches_under_sanitizers(native: Native, which: str, simd: str, tmp_path: Path) -> None:
+    """Also with fewer instances than there are lanes, and with runs that fail."""
+    if list(INSTRUCTION_SETS)[::-1].index(simd) > list(INSTRUCTION_SETS)[::-1].index(instruction_set()):
+        pytest.skip(f"this processor has no {simd}")
+    mechanism = MECHANISMS[which]()
+    for name, text in batch_files(mechanism, simd).items():
+        (tmp_path / name).write_text(text)
+    sources = [*native.c_files(mechanism), *sorted(tmp_path.glob("*.c")), C / "batch_runs.c"]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", f"-I{native.sources(mechanism)}", f"-I{tmp_path}"]
+    program = native.program(f"batch_{which}_{simd}", sources, [*flags, "-ffp-contract=off", *SANITIZERS])
+    found = re.findall(r"(\d+) of 60 runs failed", run([program, "60"]).stdout)
+    assert len(found) == 2 and found[0] == found[1] and int(found[0]) < 60
+    assert int(found[0]) > 0 or not mechanism.table.of("input")
 
 
 VALGRIND = (

@@ -41,6 +41,7 @@ FULL_LANE_ONLY = {
     "check/test_check_isolation.py::test_a_hang_costs_its_time_limit_once": "waits for a time limit",
     "check/test_check_isolation.py::test_a_crash_of_both_kinds_is_one_cause": "many processes that crash",
     "check/test_check_isolation.py::test_nothing_is_left_behind": "checks several FMUs",
+    "check/test_check_large.py": "thousands of variables",
     "check/test_check_ours.py": "every rule on every mechanism and kind",
     "check/test_check_report.py::test_exit_status": "checks several FMUs",
     "check/test_check_zoo.py::test_a_defect_is_found_by_its_rule": "hundreds of FMUs, some of which hang",
@@ -210,6 +211,8 @@ NATIVE_KIND_ONLY = ("mechanisms/",)
 # file or test -> the shorter test of the same feature in the full lane
 COMPLETE_LANE_ONLY = {
     "check/test_check_fuzz.py::test_a_description_of_many_variables[100000]": "10,000 variables",
+    "check/test_check_large.py::test_a_large_fmu_without_a_defect_passes": "the clean units of test_check_zoo.py",
+    "check/test_check_large.py::test_one_undeclared_dependency_among_millions_is_found[inputs]": "parameters",
     "check/test_check_ours.py::test_short_and_long_chains[native-100]": "20 links",
     "check/test_check_ours.py::test_short_and_long_chains[native-200]": "20 links",
     "check/test_check_zoo.py::test_a_unit_that_starts_slowly_is_clean": "the other clean units",
@@ -259,6 +262,7 @@ REPEATED = {
     "check/test_check_zoo_file.py::test_a_static_defect_is_not_caught_by_dynamic_rules": 7,
     "codegen/test_c_code.py::test_loops_compute_what_the_equations_say": 2,
     "fmu/test_native_memory.py::test_all_calls_in_random_order_for_long": 2,
+    "fmu/test_native_memory.py::test_batches_under_sanitizers": 12,
     "fmu/test_native_memory.py::test_all_calls_in_random_order_under_sanitizers": 2,
     "fmu/test_native_memory.py::test_no_leak_over_1000_instantiate_free_cycles": 2,
     "fmu/test_native_memory.py::test_nothing_uninitialized_is_used": 2,
@@ -280,7 +284,7 @@ REPEATED = {
     "mechanisms/wheeled_cart/test_cart_monte_carlo.py::test_kinematically": 3,
     "sweep/test_sweep.py::test_a_client_that_ended_early_resumes": 2,
     "live/test_live_hands.py::test_a_body_follows_the_pointer": 2,
-    "live/test_live_pages.py::test_a_page_fits_a_phone": 5,
+    "live/test_live_pages.py::test_a_page_fits_a_phone_and_runs_there_as_the_native_fmu": 5,
     "live/test_live_pages.py::test_a_page_runs_in_real_time": 5,
     "live/test_live_pages.py::test_pages_are_small": 10,
     "view/test_pages.py::test_loads_without_errors_and_without_the_network": 2,

@@ -43,6 +43,17 @@ for (let i = 2; i < 60; i++) for (let j = 2; j < 60; j++) {
 return found[Math.floor(found.length / 2)] ?? null;
 """
 
+SLIDE = """
+const [name, value] = arguments, search = document.querySelector("input.search");
+search.value = name;
+search.dispatchEvent(new Event("input"));
+const range = [...document.querySelectorAll(".found input[type=range]")].find((found) => found.ariaLabel === name);
+const number = range.closest(".row").querySelector("input.number");
+number.value = String(value);
+number.dispatchEvent(new Event("change"));
+return range.closest(".row").querySelector(".problem").textContent;
+"""
+
 RUN_ON = """
 livePage.play(false);
 for (let i = 0; i < arguments[0]; i++) livePage.step();
@@ -74,6 +85,10 @@ class Live:
 
     def frame(self) -> np.ndarray:
         return np.array(self.js("return [...livePage.simulation.draw()]"))
+
+    def slide(self, name: str, value: float) -> str:
+        """Enter the value of a parameter or input beside its slider; return why it is refused, or ""."""
+        return str(self.js(SLIDE, name, value))
 
     def all_rows(self) -> int:
         return len(self.browser.all("aside .row"))

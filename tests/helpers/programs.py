@@ -21,17 +21,8 @@ from mechfmu.codegen.program import CONSTANT, INPUT, OUTPUT, VALUE, Program
 PREAMBLE = c_model.PREAMBLE.replace('#include "model.h"', "")
 
 
-FLAGS = (
-    "-std=c99",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-Wno-unused-variable",
-    "-ffp-contract=off",
-    "-shared",
-    "-fPIC",
-    f"-I{RUNTIME}",
-)
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-variable")
+FLAGS = ("-std=c99", *WARNINGS, "-ffp-contract=off", "-shared", "-fPIC", f"-I{RUNTIME}")
 
 
 def compiled(codes: Sequence[Code], folder: Path, level: str = "-O0") -> ctypes.CDLL:

@@ -133,6 +133,7 @@ def test_frames_and_signals_are_those_of_the_result(page: Page) -> None:
 
 
 def test_the_picture_shows_the_mechanism_moving_and_what_is_chosen(page: Page) -> None:
+    page.js("recording.view.set({ quality: 'high' })")
     before = page.picture()
     assert len(np.unique(before.reshape(-1, 3), axis=0)) > 100
     page.seek(0.9)

@@ -5,7 +5,7 @@ A live page computes each picture with the C code of this graph, so the drawing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ def recorded_drawing(mechanism: Mechanism, start: Mapping[str, float]) -> Record
         graph = casadi.Function("draw", [casadi.vertcat(*symbols)], [casadi.cse(frame)], ["values"], ["frame"])
     if has_nan(graph):
         raise Mistake("the recorded drawing contains NaN: it must not use math. functions or assign elements of arrays")
-    return RecordedDrawing(tuple(value.symbols), _drawing(mechanism, lambda name: look_up(start, name)), graph)
+    return RecordedDrawing(tuple(value.symbols), drawing_at(mechanism, start), graph)
 
 
 class _Recorder:
@@ -68,9 +68,10 @@ class _Recorder:
         return float(look_up(self.start, name))
 
 
-def _drawing(mechanism: Mechanism, value: Callable[[str], float]) -> Drawing:
+def drawing_at(mechanism: Mechanism, values: Mapping[str, float]) -> Drawing:
+    """Return the drawing for the values of all variables."""
     with model_errors(type(mechanism)):
-        return mechanism.drawing(value)
+        return mechanism.drawing(lambda name: look_up(values, name))
 
 
 def _flat(part: Any) -> casadi.SX:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.recorded_drawing import DRAW
+from ..codegen.recorded_drawing import DRAW, drawing_at
 from ..codegen.recorded_velocities import VELOCITIES
 from ..model import Mechanism, UserError
 from ..model.drawing import Drawing
@@ -90,6 +90,12 @@ def member_of(name: str, mechanism: Mechanism, starts: Mapping[str, float | str]
     """Record and compile a mechanism for a live page; UserError where it cannot be drawn there."""
     numbers = {scalar.name: number for scalar, number in mechanism.settings(starts)}
     return LiveMember(name, mechanism, numbers, live_library(mechanism, numbers))
+
+
+def is_drawn(mechanism: Mechanism, starts: Mapping[str, float | str]) -> bool:
+    """Return whether the mechanism has a drawing at the start, without compiling it."""
+    numbers = {scalar.name: number for scalar, number in mechanism.settings(starts)}
+    return bool(drawing_at(mechanism, mechanism.start_values(numbers)))
 
 
 def movable_points(mechanism: Mechanism) -> list[dict[str, str]]:

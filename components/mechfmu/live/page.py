@@ -14,7 +14,7 @@ from ..model import Mechanism, UserError
 from ..simulation.source_mechanism import built_mechanism
 from ..view.bundle import PAGE_STYLES, page_of
 from ..view.scene_data import limits_with_room, scene_of
-from .member import LiveMember, member_of
+from .member import LiveMember, is_drawn, member_of
 
 MAX_BYTES = 2_000_000  # of a page of a mechanism that mechfmu ships
 ENTRY, STYLES = "live/web/main.js", (*PAGE_STYLES, "live/web/live.css")
@@ -50,10 +50,10 @@ def live_mechanism(
     mechanism: Mechanism, start: Mapping[str, float | str] | None = None, progress: Progress = lambda text: None
 ) -> str:
     """Return the page of a mechanism with some start values changed."""
+    if not is_drawn(mechanism, start or {}):
+        raise UserError(f"{mechanism.key} has no drawing: a live page shows mechanisms that can be drawn")
     progress(f"{mechanism.name}: compiling for the page")
     member = member_of("", mechanism, start or {})
-    if not member.drawing:
-        raise UserError(f"{mechanism.key} has no drawing: a live page shows mechanisms that can be drawn")
     step = min(FRAME_STEP, mechanism.step_size)
     data = {"title": mechanism.name, "subtitle": mechanism.title, "step": step, "tolerance": None}
     return live_page([member], {**data, "exchange": NO_EXCHANGE, "values": []})

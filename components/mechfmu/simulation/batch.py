@@ -63,12 +63,17 @@ def _target_header(name: str) -> str:
     return "\n".join([*lines, "#ifndef LANES_END", "#define LANES_END", "#endif", ""])
 
 
+def batch_files(mechanism: Mechanism, simd: str) -> dict[str, str]:
+    """The C files of a batch beside the runtime and the mechanism's own."""
+    return {**c_sources("batch"), "lanes_target.h": _target_header(simd), "model_lanes.h": model_lanes(mechanism)}
+
+
 @lru_cache(maxsize=64)
 def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...], simd: str) -> ctypes.CDLL:
     mechanism = mechanism_type(**dict(options))
-    lanes = {**c_sources("batch"), "lanes_target.h": _target_header(simd), "model_lanes.h": model_lanes(mechanism)}
     generated = {"model.c": model_c(mechanism, GUID, {})}
-    found = compiled_library(f"{mechanism.key}_batch", (c_sources(*NATIVE), lanes), generated)
+    groups = c_sources(*NATIVE), batch_files(mechanism, simd)
+    found = compiled_library(f"{mechanism.key}_batch", groups, generated)
     found.batch_new.restype = ctypes.c_void_p
     found.batch_width.restype = ctypes.c_size_t
     found.batch_error.restype = found.batch_warning.restype = ctypes.c_char_p
@@ -220,12 +225,15 @@ def column(mechanism: Mechanism, scalar: Scalar, value: Any, count: int) -> np.n
     if given.shape != (count,):
         raise UserError(f"{scalar.name} has the shape {given.shape}: must be a number or an array of {count} numbers")
     if given.dtype.kind in "biuf":
-        numbers = given.astype(float)
-        if scalar.row.kind != "Real" and not np.all(numbers == np.round(numbers)):
-            raise UserError(f"{scalar.name} has the value {numbers[numbers != np.round(numbers)][0]:g}: "
-                            "must be a whole number")  # fmt: skip
-        return numbers
+        return checked(scalar, given.astype(float))
     return np.array([mechanism.settings({scalar.name: v})[0][1] for v in given.tolist()])
+
+
+def checked(scalar: Scalar, numbers: np.ndarray) -> np.ndarray:
+    """The same numbers; UserError if one is not whole although it must be. Limits are checked run by run."""
+    if scalar.row.kind != "Real" and numbers.size and not np.all(whole := numbers == np.round(numbers)):
+        raise UserError(f"{scalar.name} has the value {numbers[~whole].flat[0]:g}: must be a whole number")
+    return numbers
 
 
 def warn_of(texts: Sequence[str]) -> None:

@@ -29,6 +29,14 @@ MAX_WARNINGS = 10  # of an FMU, different ones
 Series = dict[str, np.ndarray]
 
 
+class StoppedEarly(UserError):
+    """An FMU did not run to the end. result: up to where it came; None if it has no step."""
+
+    def __init__(self, text: str, result: Result | None):
+        super().__init__(text)
+        self.result = result
+
+
 def simulate_fmu(
     fmu: str | Path,
     stop: float | None = None,
@@ -55,12 +63,19 @@ def simulate_fmu(
         raise UserError(f"{Path(fmu).name} cannot have a controller: it is not an FMI 2.0 FMU for Co-Simulation")
     experiment, log = fmu_experiment(fmu, description, stop, step, start, input_csv, tolerance), FmuLog()
     terminal, captured = sys.stderr, io.StringIO()  # a Python FMU writes its messages to standard error
+    recorders: list[Any] = []
+
+    def result_of(t: np.ndarray, signals: Series, driven: Series) -> Result:
+        units = {n: display_unit_of(experiment.variables[n], description) for n in signals}
+        constants = constants_of(description, experiment.values)
+        return Result(description.modelName, t, signals, units, constants, drawable_mechanism(fmu), driven)
+
     try:
         with contextlib.redirect_stderr(captured):
             if controller is not None:
                 t, signals, driven = run_controlled(experiment, controller, period, progress, log, terminal)
             else:
-                t, signals, driven = _run_with_fmpy(experiment, progress, log)
+                t, signals, driven = _run_with_fmpy(experiment, progress, log, recorders)
         if not reaches(t[-1], experiment.t_stop, experiment.step):  # FMPy ends after a discarded step without an error
             raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
     except UserError:
@@ -68,20 +83,23 @@ def simulate_fmu(
     except Exception as error:
         written = [line.partition("] ")[2] for line in captured.getvalue().splitlines() if line.startswith("[")]
         reason = (written or log.errors or [str(error)])[-1]
-        raise UserError(f"{Path(fmu).name} did not run to the end: {reason}") from None
+        reached = _series(experiment, recorders[0].result()) if recorders else None
+        early = result_of(*reached) if reached and len(reached[0]) > 1 else None
+        raise StoppedEarly(f"{Path(fmu).name} did not run to the end: {reason}", early) from None
     for text in first_of_each(log.warnings)[:MAX_WARNINGS]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    units = {n: display_unit_of(experiment.variables[n], description) for n in signals}
-    constants = constants_of(description, experiment.values)
-    return Result(description.modelName, t, signals, units, constants, drawable_mechanism(fmu), driven)
+    return result_of(t, signals, driven)
 
 
-def _run_with_fmpy(experiment: FmuExperiment, progress: Progress, log: FmuLog) -> tuple[np.ndarray, Series, Series]:
-    """Times, outputs and Real inputs."""
+def _run_with_fmpy(
+    experiment: FmuExperiment, progress: Progress, log: FmuLog, recorders: list[Any]
+) -> tuple[np.ndarray, Series, Series]:
+    """Return times, outputs and Real inputs; recorders gets what FMPy records them with, for a run that fails."""
     reached = experiment.t_start
 
     def step_finished(t: float, recorder: Any) -> bool:
         nonlocal reached
+        recorders[:] = [recorder]
         progress(t)
         stuck = reached >= t > experiment.t_start  # FMPy repeats a discarded step without end
         reached = t
@@ -100,6 +118,10 @@ def _run_with_fmpy(experiment: FmuExperiment, progress: Progress, log: FmuLog) -
         logger=log.logger,
         debug_logging=True,
     )
+    return _series(experiment, data)
+
+
+def _series(experiment: FmuExperiment, data: np.ndarray) -> tuple[np.ndarray, Series, Series]:
     t = np.asarray(data["time"])
-    signals = {n: np.asarray(data[n], dtype=float) for n in data.dtype.names if n != "time"}
+    signals = {n: np.asarray(data[n], dtype=float) for n in data.dtype.names or () if n != "time"}
     return t, signals, inputs_at(experiment.variables, experiment.inputs, experiment.values, t)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model import Mechanism, UserError, did_you_mean
 from ..model.variables import Role, Scalar
-from .batch import MESSAGE_LENGTH, batch_library, column, readable, references, settable, warn_of
+from .batch import MESSAGE_LENGTH, batch_library, checked, column, readable, references, settable, warn_of
 from .result import Result, display_unit
 from .time_grid import times
 
@@ -95,7 +95,6 @@ class _Plan(ctypes.Structure):
         ("next", ctypes.c_void_p),
         ("finished", ctypes.c_void_p),
         ("cancelled", ctypes.c_void_p),
-        ("needs_outputs", ctypes.c_int),
     ]
 
 
@@ -162,7 +161,7 @@ def _run_count(fixed: Mapping[str, Any], inputs: Mapping[str, Any], points: int)
 
 def _course(scalar: Scalar, value: Any, count: int, points: int) -> np.ndarray:
     """The values of an input, an array (runs x times), perhaps without copies for all runs or times."""
-    given = np.asarray(value, dtype=float)
+    given = checked(scalar, np.array(value, dtype=float, order="C"))
     if given.ndim == 1 and given.shape[0] == count and given.shape[0] not in (points, points - 1):
         given = given[:, None]
     elif given.ndim == 1:

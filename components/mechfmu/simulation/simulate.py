@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .fmu_run import simulate_fmu
+from .fmu_run import StoppedEarly, simulate_fmu
 from .mechanism_run import simulate_mechanism
 
-__all__ = ["simulate_fmu", "simulate_mechanism"]
+__all__ = ["StoppedEarly", "simulate_fmu", "simulate_mechanism"]

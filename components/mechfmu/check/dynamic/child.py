@@ -6,6 +6,7 @@ It is started as a script by its path, so that mechfmu is not on its module path
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import json
 import os
@@ -62,6 +63,7 @@ def main(folder: Path) -> None:
     instances = importlib.import_module(f"{ALIAS}.dynamic.instance")
     limit_resources()
     session = sessions.Session(job, folder)
+    gc.freeze()  # the variables are not looked at by later collections
     rule = next((r for r in (*rules.RULES, *rules.ROBUSTNESS_RULES) if r.id == job["rule"]), None)
     try:
         for finding in rule.check(session) if rule else loading.nominal_lifecycle(session):

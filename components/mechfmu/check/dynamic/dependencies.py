@@ -21,8 +21,10 @@ FEW_POINTS = (0.0, 0.03, 0.09, 0.17, 0.26, 0.34, 0.43, 0.51, 0.6, 0.68, 0.77, 0.
 MANY_POINTS = 60
 MANY_SECONDS = 2.0  # of processor time for many points; fewer, if this is not enough
 FEW_KNOWNS = 60  # up to here each known is varied alone, else groups of them
-MANY_KNOWNS = 1000  # from here on, there are fewer points
+MANY_KNOWNS, MANY_UNKNOWNS = 1000, 10_000  # from here on, there are fewer points
+FEW_LISTS, LONG_LIST = 10, 32  # for few or long lists, all knowns but the listed ones make a group
 MISSED = 0.02  # probability that the random groups of one point miss an undeclared pair; there are many points
+MISSED_OF_MANY = 0.1
 MAX_BREAKAGES = 3  # errors after which states are only changed a little
 STIRRED_POINTS = 7  # sets of start values in initialization mode
 INITIAL_BUDGET = 0.25  # fraction of the rule's time for initialization mode
@@ -172,7 +174,8 @@ def _whole_simulation(search: Search, watched: Sequence[Watched]) -> Iterator[Fi
     """A few points with varied inputs; then many points of the default experiment as it is, if that is quick."""
     s = search.s
     factors = FactorCheck(s.model)
-    few = FEW_POINTS[::3] if len(s.model.of("input")) + len(s.model.states) > MANY_KNOWNS else FEW_POINTS
+    many = len(s.model.of("input")) + len(s.model.states) > MANY_KNOWNS or len(watched) > MANY_UNKNOWNS
+    few = FEW_POINTS[::3] if many else FEW_POINTS
     importlib.import_module("fmpy.sundials")  # its time does not count
     began = time.process_time()
     yield from _simulation(search, watched, factors, few, AMPLITUDES)
@@ -236,30 +239,32 @@ def _tests(search: Search, bench: Bench, watched: Sequence[Watched]) -> Iterator
                 yield [k], concerned
         return
     varied = {k.index for k in knowns}
-    by_list: dict[frozenset[int], list[Watched]] = {}
+    few = FEW_LISTS if len(knowns) > MANY_KNOWNS else FEW_KNOWNS
+    by_size: dict[int, dict[frozenset[int], list[Watched]]] = {}  # lists of 0, 1, 2 to 3, 4 to 7 knowns ...
     for w in watched:
-        by_list.setdefault(w.declared & varied, []).append(w)
-    dense = {declared: ws for declared, ws in by_list.items() if len(by_list) <= FEW_KNOWNS or len(declared) > 30}
-    for declared, concerned in dense.items():
-        group = [k for k in knowns if k.index not in declared]
-        if group:
-            yield group, concerned
-    sparse = [w for declared, ws in by_list.items() if declared not in dense for w in ws]
-    yield from _random_groups(search.random, knowns, sparse)
+        listed = w.declared & varied
+        by_size.setdefault(len(listed).bit_length(), {}).setdefault(listed, []).append(w)
+    for size, by_list in sorted(by_size.items()):
+        longest = 2**size - 1
+        if len(by_list) > few and longest < LONG_LIST:
+            yield from _random_groups(search.random, knowns, [w for ws in by_list.values() for w in ws], longest)
+            continue
+        for listed, concerned in by_list.items():
+            group = [k for k in knowns if k.index not in listed]
+            if group:
+                yield group, concerned
 
 
 def _random_groups(
-    generator: random.Random, knowns: Sequence[ModelVariable], watched: Sequence[Watched]
+    generator: random.Random, knowns: Sequence[ModelVariable], watched: Sequence[Watched], n: int
 ) -> Iterator[Test]:
-    """A pair (unknown, known) is covered by a group that contains the known, but nothing that the unknown lists. With n
-    listed knowns and groups in which each known is with the probability p = 1 / (n + 1), this happens with the
-    probability p (1 - p)^n."""
-    if not watched:
-        return
-    n = max(len(w.declared) for w in watched)
+    """A pair (unknown, known) is covered by a group that contains the known, but nothing that the unknown lists. With
+    at most n listed knowns and groups in which each known is with the probability p = 1 / (n + 1), this happens with
+    the probability p (1 - p)^n or more."""
     p = 1.0 / (n + 1)
     covered = p * (1.0 - p) ** n
-    count = math.ceil(math.log(MISSED) / math.log(1.0 - covered))
+    missed = MISSED_OF_MANY if len(knowns) > MANY_KNOWNS else MISSED
+    count = math.ceil(math.log(missed) / math.log(1.0 - covered))
     for _ in range(count):
         group = [k for k in knowns if generator.random() < p]
         inside = {k.index for k in group}
@@ -277,7 +282,8 @@ def _vary(search: Search, bench: Bench, group: list[ModelVariable], watched: lis
         values = _values(search, bench, group, i)
         while values:
             after = _read_with(search, bench, values, watched, i)
-            hit = next((w for w, y in zip(watched, after, strict=True) if _changed(search, w, y)), None)
+            changed = (w for w, y in zip(watched, after, strict=True) if _changed(search, w, y))
+            hit = next(changed, None)
             if hit is None:
                 break
             known = _culprit(search, bench, values, hit)
@@ -313,7 +319,7 @@ def _values(search: Search, bench: Bench, group: Sequence[ModelVariable], i: int
         value = candidates[i if single else search.random.randrange(len(candidates))]
         if k.type == "Real" and not single:
             here = float(bench.base[k.index])
-            value = here + (float(value) - here) * search.random.uniform(0.7, 1.0)
+            value = here + (float(value) - here) * (0.7 + 0.3 * search.random.random())
         values[k] = value
     return values
 
@@ -335,7 +341,7 @@ def _read_with(
 
 def _changed(search: Search, w: Watched, y: float) -> bool:
     before = search.base[w.v.index]
-    if not (math.isfinite(before) and math.isfinite(y)):
+    if y == before or not (math.isfinite(before) and math.isfinite(y)):
         return False
     rounding = max(MIN_CHANGE * max(abs(before), abs(y)), 1e-12 * (w.v.nominal or 1.0))
     return abs(y - before) > max(rounding, NOISE_FACTOR * search.noise[w.v.index])

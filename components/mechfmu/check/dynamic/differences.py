@@ -70,6 +70,9 @@ def _best(
     with steps that are relative to 1 and not to the magnitude of the known: `coarse_step` is that ratio."""
     if not math.isfinite(center) or not all(math.isfinite(a) and math.isfinite(b) for _, a, b in sides):
         return NONE
+    if noise == 0.0 and all(above == center == below for _, above, below in sides):  # it does not depend on the known
+        size = abs(center)
+        return Derivative(0.0, 30.0 * ROUNDING * size / sides[1][0] + CANCELLATION * max(size, 1e-3 * scale))
     best, gaps = NONE, []
     magnitude = max(abs(center), *(abs(y) for _, above, below in sides for y in (above, below)))
     curvature = max(abs(above - 2.0 * center + below) / h**2 for h, above, below in sides[:1])

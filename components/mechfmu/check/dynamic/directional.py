@@ -21,6 +21,7 @@ COMMUNICATION_POINTS = (1, 2, 5, 11, 30, 80)
 FEW_KNOWNS = 100  # up to here each known is looked at alone, else all at once and a sample
 MANY_KNOWNS = 1000  # from here on, there are fewer points and directions
 SAMPLE = 20
+MANY_PAIRS = 200_000  # of unknowns and knowns, at a communication point
 DIRECTIONS = 4
 BUDGET = 0.6  # fraction of the rule's time
 SEED = -2.5  # a seed other than 1
@@ -109,9 +110,12 @@ def _derivatives(
     status = instance.call("fmi2GetDirectionalDerivative", *sizes, seed_values, result)
     if status > WARNING:
         name = STATUS[status] if status < len(STATUS) else str(status)
-        names = f'"{knowns[0].name}"' if len(knowns) == 1 else f"{len(knowns)} knowns"
-        raise DerivativeFailed(f"it returned {name} for {names}{instance.session.reason()}")
+        raise DerivativeFailed(f"it returned {name} for {_names(knowns)}{instance.session.reason()}")
     return list(result)
+
+
+def _names(knowns: Sequence[ModelVariable]) -> str:
+    return f'"{knowns[0].name}"' if len(knowns) == 1 else f"{len(knowns)} knowns at once"
 
 
 def _wrong(v: ModelVariable, problem: str, expected: str) -> Finding:
@@ -203,7 +207,7 @@ def _several(bench: Bench, structure: Structure, columns: Sequence[Column]) -> I
         total = sum(seed * d.value for seed, d in zip(seeds, row, strict=True))
         limit = sum(abs(seed) * (d.uncertainty + 1e-3 * abs(d.value)) for seed, d in zip(seeds, row, strict=True))
         if not abs(given[i] - total) <= limit and all(_column_right(structure, i, c) for c in columns):
-            problem = f"its derivative for {len(knowns)} knowns at once is {given[i]:.6g} ({bench.place})"
+            problem = f"its derivative for {_names(knowns)} is {given[i]:.6g} ({bench.place})"
             yield _wrong(v, problem, f"{total:.6g}, the sum of those for each known")
 
 
@@ -228,7 +232,7 @@ def _all_at_once(bench: Bench, structure: Structure, knowns: Sequence[ModelVaria
             wrong = [f for c in columns for f in _compare(bench, structure, c, [v])]
             total = sum(direction[c.known] * c.given[0] for c in columns)
             if not wrong and not abs(total - value) <= d.uncertainty:  # else a dependency is not declared: D9
-                problem = f"its derivative for {len(knowns)} knowns at once is {value:.6g} ({bench.place})"
+                problem = f"its derivative for {_names(knowns)} is {value:.6g} ({bench.place})"
                 wrong = [_wrong(v, problem, f"{total:.6g}, the sum of those for each known")]
             yield from wrong
 
@@ -291,9 +295,10 @@ def _communication_points(s: Session) -> Iterator[Finding]:
     knowns = [*s.model.of("input", types=("Real",)), *states]
     if not unknowns or not knowns:
         return
-    if len(knowns) > FEW_KNOWNS:
-        s.not_judged(f"{len(knowns) - FEW_KNOWNS} of {len(knowns)} knowns at communication points")
-        knowns = random.Random(5).sample(knowns, FEW_KNOWNS)
+    count = max(2, min(FEW_KNOWNS, MANY_PAIRS // len(unknowns)))
+    if len(knowns) > count:
+        s.not_judged(f"{len(knowns) - count} of {len(knowns)} knowns at communication points")
+        knowns = random.Random(5).sample(knowns, count)
     steps = s.steps(max(COMMUNICATION_POINTS))
     signals = [v for v in s.model.signals if v.type != "String"]
     try:
@@ -368,7 +373,7 @@ def _consistency(
             for seed, k, error in zip(seeds, knowns, rounding, strict=True)
         ]
         if not abs(together[i] - sum(terms)) <= CONSISTENT * sum(map(abs, terms)) + sum(errors):
-            problem = f"its derivative for {len(knowns)} knowns at once is {together[i]:.6g} ({place})"
+            problem = f"its derivative for {_names(knowns)} is {together[i]:.6g} ({place})"
             yield _wrong(v, problem, f"{sum(terms):.6g}, the sum of those for each known")
 
 

@@ -21,6 +21,7 @@ from .model import ModelVariable
 from .resources import Clock, Inventory, Settings, flush_output, heap_in_use
 from .runs import run_steps
 from .session import Session
+from .snapshots import Reader, ValueSnapshot
 
 GRID = 200  # intervals at which a Model Exchange run is read
 FULL_READS = 50  # times at which all variables are read, not only outputs and states
@@ -43,23 +44,29 @@ class Watch:
 
     s: Session
     settings: Settings
-    signals: Sequence[ModelVariable]
-    everything: Sequence[ModelVariable]
+    signals: Reader
+    everything: Reader
     texts: Sequence[ModelVariable]
     findings: list[Finding] = field(default_factory=list)
     reported: set[int] = field(default_factory=set)
     memory: list[tuple[int, int]] = field(default_factory=list)  # step, bytes
     printed: list[int] = field(default_factory=list)  # bytes of output
     reads: int = 0
+    judged: dict[Reader, ValueSnapshot] = field(default_factory=dict)  # the last values of each reader
 
     def read(self, instance: FmuInstance, every: int) -> None:
         """Read the values and note those that are not finite or outside their limits."""
-        variables = self.everything if self.reads % every == 0 else self.signals
+        reader = self.everything if self.reads % every == 0 else self.signals
         if self.reads % every == 0:
             self.compare_settings(instance)
             self.read_texts(instance)
         self.reads += 1
-        for v, value in zip(variables, instance.numbers(variables), strict=True):
+        values = reader.read(instance)
+        if reader in self.judged and values.parts == self.judged[reader].parts:
+            return
+        self.judged[reader] = values
+        for v, x in reader.unpack(values.parts):
+            value = float(x)
             if math.isfinite(value) and v.inside(value) and (not v.items or value in v.items):
                 continue
             if v.index in self.reported:
@@ -152,7 +159,7 @@ def _watch(s: Session, settings: Settings) -> Watch:
     readable = [v for v in s.model.everything if v.type != "String"]
     texts = [v for v in s.model.everything if v.type == "String"]
     listed = {d.index for d in (*s.model.outputs, *s.model.derivatives)} | set(s.model.states)
-    return Watch(s, settings, [v for v in readable if v.index in listed], readable, texts)
+    return Watch(s, settings, Reader([v for v in readable if v.index in listed]), Reader(readable), texts)
 
 
 def _experiment(s: Session, watch: Watch) -> Iterator[Finding]:
@@ -269,7 +276,7 @@ def _repeat_evaluations(watch: Watch, instance: FmuInstance) -> None:
         instance.set_time_and_states(instance.t + h, instance.states())
         instance.derivatives()
         instance.indicators()
-        instance.numbers(watch.signals)
+        watch.signals.read(instance)
         if instance.completed_step() or i % EVALUATIONS == 0:
             instance.event()
         watch.s.log.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_void_p
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +192,12 @@ class FmuInstance:
             return v.causality == "input" and v.variability == "continuous" and v.type == "Real"
         return self.state in (STEP_COMPLETE, EVENT_MODE) and (v.causality == "input" or tunable)
 
+    def _all_settable(self) -> frozenset[ModelVariable]:
+        known = self.session.settable
+        if self.state not in known:
+            known[self.state] = frozenset(v for v in self.model.variables if self.settable(v))
+        return known[self.state]
+
     def get(self, variables: Sequence[ModelVariable]) -> list[Value]:
         if self.must_step:
             raise IllegalCall("reading after setting, without a step in between")
@@ -199,29 +205,27 @@ class FmuInstance:
             raise IllegalCall("reading before initialization")
         if self.state == INITIALIZATION and not set(variables) <= set(self.model.initial_readable):
             raise IllegalCall("reading a variable that is not in InitialUnknowns in initialization mode")
-        found: dict[int, Value] = {}
-        for kind in TYPES:
-            group = [v for v in variables if v.type == kind]
-            if not group:
-                continue
+        found: dict[ModelVariable, Value] = {}
+        for kind, group in _by_type(variables).items():
             values = empty_array(kind, len(group))
             self.call_checked(f"fmi2Get{kind}", binding.references([v.reference for v in group]), len(group), values)
-            found.update((v.index, _python_value(kind, value)) for v, value in zip(group, values, strict=True))
-        return [found[v.index] for v in variables]
+            numbers = _python_values(kind, values)
+            if len(group) == len(variables):
+                return numbers
+            found.update(zip(group, numbers, strict=True))
+        return [found[v] for v in variables]
 
     def numbers(self, variables: Sequence[ModelVariable]) -> list[float]:
         """Values of variables that are not strings."""
         return [float(v) for v in self.get(variables)]
 
     def set(self, values: dict[ModelVariable, Value]) -> None:
-        for v in values:
-            if not self.settable(v):
-                raise IllegalCall(f"setting {v.name} in the state {self.state}")
-        for kind in TYPES:
-            group = [(v, value) for v, value in values.items() if v.type == kind]
-            if group:
-                references = binding.references([v.reference for v, _ in group])
-                self.call_checked(f"fmi2Set{kind}", references, len(group), array(kind, [x for _, x in group]))
+        if not values.keys() <= self._all_settable():
+            names = ", ".join(v.name for v in values if not self.settable(v))
+            raise IllegalCall(f"setting {names} in the state {self.state}")
+        for kind, group in _by_type(values).items():
+            references = binding.references([v.reference for v in group])
+            self.call_checked(f"fmi2Set{kind}", references, len(group), array(kind, [values[v] for v in group]))
         self.must_step = self.must_step or (bool(values) and self.state == STEP_COMPLETE)
 
     # --- Co-Simulation ------------------------------------------------------------------------------------------------
@@ -332,6 +336,14 @@ class FmuInstance:
         self.call_checked("fmi2SetContinuousStates", binding.reals(x), len(x))
 
 
+def _by_type(variables: Iterable[ModelVariable]) -> dict[str, list[ModelVariable]]:
+    """The variables of each type, in the order of the types."""
+    found: dict[str, list[ModelVariable]] = {kind: [] for kind in TYPES}
+    for v in variables:
+        found[v.type].append(v)
+    return {kind: group for kind, group in found.items() if group}
+
+
 def empty_array(kind: str, n: int = 1) -> Any:
     """A C array for the result of fmi2Get<kind>."""
     return ({"Real": c_double, "String": c_char_p}.get(kind, c_int) * n)()
@@ -344,10 +356,10 @@ def array(kind: str, values: Sequence[Value]) -> Any:
     return binding.reals([float(v) for v in values]) if kind == "Real" else binding.integers([int(v) for v in values])
 
 
-def _python_value(kind: str, value: Any) -> Value:
+def _python_values(kind: str, values: Any) -> list[Value]:
     if kind == "String":
-        return (value or b"").decode(errors="replace")
-    return bool(value) if kind == "Boolean" else value
+        return [(value or b"").decode(errors="replace") for value in values]
+    return [bool(value) for value in values] if kind == "Boolean" else list(values)
 
 
 def same(a: Value, b: Value) -> bool:

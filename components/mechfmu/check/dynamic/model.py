@@ -39,7 +39,7 @@ class ModelVariable:
         """A finding about this variable."""
         return Finding(self.where, problem, expected, sentence=sentence, line=self.line, **more)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Its typical magnitude: nominal, or else the start value."""
         start = abs(self.start) if isinstance(self.start, (int, float)) else 0.0

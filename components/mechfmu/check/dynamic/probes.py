@@ -94,7 +94,11 @@ class Bench:
     def read(self, variables: Sequence[ModelVariable]) -> list[float]:
         """Values as numbers; a string is represented by its checksum."""
         values = self.instance.get(variables)
-        return [float(zlib.crc32(v.encode()) if isinstance(v, str) else v) for v in values]
+        return [v if isinstance(v, float) else _number(v) for v in values]
+
+
+def _number(value: Value) -> float:
+    return float(zlib.crc32(value.encode()) if isinstance(value, str) else value)
 
 
 def initial_knowns(model: Model) -> list[ModelVariable]:

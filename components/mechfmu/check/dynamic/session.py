@@ -60,6 +60,7 @@ class Session:
         self._events = os.open(folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._instances: list[FmuInstance] = []
         self._libraries: dict[str, Library] = {}
+        self.settable: dict[str, frozenset[ModelVariable]] = {}  # by the state of an instance
         self._logger = Logger(self.add_message)
         self.log: list[Message] = []
         self._older = 0  # messages of the log that are older than the last call
@@ -221,12 +222,10 @@ class Session:
         """Smooth inputs near their start values; None if the FMU has no continuous Real inputs."""
         reals = self.model.of("input", types=("Real",))
         inputs = [v for v in reals if v.variability == "continuous" and isinstance(v.start, float)]
+        waves = [(v, float(v.start or 0.0), amplitude * v.scale, 1.0 + 0.7 * i) for i, v in enumerate(inputs)]
 
         def values(t: float) -> dict[ModelVariable, Value]:
-            wanted = {
-                v: float(v.start or 0.0) + amplitude * v.scale * math.sin(1.0 + 0.7 * i + 3.0 * t)
-                for i, v in enumerate(inputs)
-            }
-            return {v: x for v, x in wanted.items() if v.inside(x)}
+            wanted = [(v, start + size * math.sin(phase + 3.0 * t)) for v, start, size, phase in waves]
+            return {v: x for v, x in wanted if v.inside(x)}
 
         return values if inputs else None

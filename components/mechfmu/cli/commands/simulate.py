@@ -32,7 +32,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from ...simulation.description import read_description
-    from ...simulation.simulate import simulate_fmu
+    from ...simulation.simulate import StoppedEarly, simulate_fmu
     from ...simulation.time_grid import pace, times
 
     check_result_files(options)
@@ -42,12 +42,18 @@ def run(options: argparse.Namespace) -> None:
     stop = _stop_time(options, description)
     if options.step is not None:
         times(0.0, stop, options.step)
-    with REPORTER.bar(description.modelName, stop, "s") as advance:
-        progress = advance if options.realtime is None else pace(options.realtime, advance)
-        values = read_pairs(options.set, "--set")
-        result = simulate_fmu(
-            options.fmu, options.stop, options.step, values, options.input, options.tolerance, progress
-        )
+    try:
+        with REPORTER.bar(description.modelName, stop, "s") as advance:
+            progress = advance if options.realtime is None else pace(options.realtime, advance)
+            values = read_pairs(options.set, "--set")
+            result = simulate_fmu(
+                options.fmu, options.stop, options.step, values, options.input, options.tolerance, progress
+            )
+    except StoppedEarly as error:
+        if error.result is not None:
+            REPORTER.info(f"{error.result.title}: stopped at t = {error.result.t[-1]:g} s")
+            write_result_files(error.result, options, signals)
+        raise
     REPORTER.info(f"{result.title}: {count(len(result.t) - 1, 'step')} to t = {result.t[-1]:g} s")
     report_flags({v.name: v.description for v in description.modelVariables}, result)
     write_result_files(result, options, signals)

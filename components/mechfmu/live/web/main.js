@@ -1,6 +1,6 @@
 /** A live page: a mechanism, or a system of mechanisms, that runs in the page. */
 import { Controls, chooseTheme } from "../../view/web/controls.js";
-import { element } from "../../view/web/element.js";
+import { element, write } from "../../view/web/element.js";
 import { button, complain, layout } from "../../view/web/page.js";
 import { Signals } from "../../view/web/signals.js";
 import { View } from "../../view/web/view.js";
@@ -13,7 +13,7 @@ import { Simulation } from "./simulation.js";
 
 const ENERGIES = ["energy.kinetic", "energy.potential", "energy.total"];
 const FIRST_SIGNALS = 3; // of one unit, besides the energies
-const SHOWN_EVERY = 6; // frames: texts change at a rate that can be read
+const SHOWN_EVERY = 4; // frames: texts change at a rate that can be read
 const NEGLIGIBLE = 1e-4; // error of the energy balance, relative to the energy: below it is shown as balanced
 const AHEAD = 3; // s of the motion for which the first view has room
 const LOOKING = 150; // ms that the page takes at most to find them
@@ -47,12 +47,9 @@ class LivePage {
     Object.assign(this, { data, parts, simulation });
     this.frames = 0;
     const { settings, others } = settingsIn(location.hash, simulation);
-    for (const { member, variable, value } of settings) {
-      if (Number.isFinite(value)) member.settings.set(variable.name, value);
-    }
-    const refused = this.#begin();
+    const refused = this.#begin(settings);
     const ahead = this.#lookAhead();
-    this.view = new View(parts.scene, data.scene, { widens: true });
+    this.view = new View(parts.scene, data.scene, { widens: true, quality: others.get("quality") });
     for (const frame of ahead) this.view.preview(frame);
     this.hands = new Hands(this.view, simulation, { moved: (...change) => this.#warn(this.#change(...change)) });
     this.balance = new EnergyBalance(simulation);
@@ -62,7 +59,7 @@ class LivePage {
     this.#chooseSignals();
     this.#fillPanel();
     this.#restart();
-    if (refused) complain(parts, "The settings of this link are not possible, so the page begins without them.", refused);
+    if (refused.length) complain(parts, "Settings of this link that are not possible were left out.", refused.join("\n"));
     this.clock = new Clock(data.step, {
       step: () => this.step(),
       shown: () => this.#show(),
@@ -73,16 +70,29 @@ class LivePage {
     this.play(others.get("play") !== "0");
   }
 
-  /** Begins with the settings of the address, or without them; returns why the mechanism refuses them, or null. */
-  #begin() {
+  /** Begins with the settings of the address; returns why some of them are not possible, which are left out. */
+  #begin(settings) {
+    const put = ({ member, variable, value }) => member.settings.set(variable.name, value);
+    const possible = settings.filter(({ value }) => Number.isFinite(value));
+    const refused = settings.filter((setting) => !possible.includes(setting)).map(({ variable }) => `${variable.name}: must be a number`);
+    possible.forEach(put);
     try {
       this.simulation.reset();
-      return null;
-    } catch (error) {
+      return refused;
+    } catch {
       for (const member of this.simulation.members) member.settings.clear();
-      this.simulation.reset();
-      return error;
     }
+    for (const setting of possible) {
+      put(setting);
+      try {
+        this.simulation.reset();
+      } catch (error) {
+        setting.member.settings.delete(setting.variable.name);
+        refused.push(error.message);
+      }
+    }
+    this.simulation.reset();
+    return refused;
   }
 
   /** The first seconds of the motion, as many as are found quickly: frames for the first view. */
@@ -158,13 +168,13 @@ class LivePage {
     this.view.show(simulation.frame);
     this.hands.show();
     this.signals.cursor(simulation.t);
-    this.signals.draw();
-    parts.time.textContent = `${simulation.t.toFixed(2)} s`;
+    this.signals.draw(this.view.quality?.level.plots);
     if (this.frames++ % SHOWN_EVERY && parts.slow.hidden !== this.clock.slow) return;
+    write(parts.time, `${simulation.t.toFixed(2)} s`);
     parts.slow.hidden = !this.clock.slow;
     const share = (this.clock.share * this.clock.speed).toPrecision(2);
-    parts.slow.textContent = `this computer is too slow: the clock runs at ${share}×`;
-    parts.scale.textContent = this.view.arrowScale();
+    write(parts.slow, `this computer is too slow: the clock runs at ${share}×`);
+    write(parts.scale, this.view.arrowScale());
     parts.scale.hidden = !parts.scale.textContent;
     this.#showEnergy();
     this.#showMessages();
@@ -176,7 +186,7 @@ class LivePage {
     const { error, size } = this.balance.now();
     const relative = Math.abs(error) / Math.max(size, 1e-12);
     const text = relative < NEGLIGIBLE ? "energy balanced" : "energy error";
-    this.parts.energy.textContent = `${text}: ${error.toExponential(1)} J of ${size.toPrecision(3)} J`;
+    write(this.parts.energy, `${text}: ${error.toExponential(1)} J of ${size.toPrecision(3)} J`);
   }
 
   #showMessages() {

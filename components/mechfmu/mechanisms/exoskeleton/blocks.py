@@ -59,6 +59,15 @@ def full(S: Symmetric) -> Matrix:
     return S[0], S[1], S[1], S[2]
 
 
+def dot(a: Vector, b: Vector) -> Any:
+    return a[0] * b[0] + a[1] * b[1]
+
+
+def combined(x: Any, a: Vector, y: Any, b: Vector) -> Vector:
+    """x a + y b"""
+    return x * a[0] + y * b[0], x * a[1] + y * b[1]
+
+
 def plus(a: Vector, b: Vector) -> Vector:
     return a[0] + b[0], a[1] + b[1]
 

@@ -131,7 +131,10 @@ def sweep_without_forces(config: Configuration, X: Any, P: Any, I: Array) -> tup
 
 
 def project_onto_pins(config: Configuration, X: Any, D: Any, P: Any, on: list[Array], rounds: int) -> SimpleNamespace:
-    """The states closest to X, measured by the mass matrix, in which the feet that are `on` rest at their anchors."""
+    """The states closest to X, measured by the mass matrix, in which the feet that are `on` rest at their anchors.
+
+    The velocities are corrected with the mobility before the last correction of the positions, which is as good.
+    """
     limbs = config.limbs
     for _ in range(rounds):
         links, sweep, mobility, points = posture(config, X, P)
@@ -139,7 +142,7 @@ def project_onto_pins(config: Configuration, X: Any, D: Any, P: Any, on: list[Ar
         impulses = solve(mobility.Om, on, [(D.ax[b] - at[b][0], D.ay[b] - at[b][1]) for b in range(2)])
         added = foot_force_response(limbs, links, sweep, impulses)
         X = changed(X, x=X.x + added.x, y=X.y + added.y, phi=X.phi + added.phi, l=X.l + added.l)
-    links, sweep, mobility, points = posture(config, X, P)
+    points = link_points(limbs, X, P)
     v = [points.foot_velocity(limbs, b) for b in range(2)]
     impulses = solve(mobility.Om, on, [(-v[b][0], -v[b][1]) for b in range(2)])
     return add_velocity(X, foot_force_response(limbs, links, sweep, impulses))

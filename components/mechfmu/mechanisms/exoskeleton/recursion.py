@@ -1,4 +1,4 @@
-"""The exoskeleton's accelerations in O(n): sweeps from the tips to the hip and back, with 2 x 2 blocks only.
+"""The exoskeleton's accelerations in O(n): sweeps from the tips to the hip and back.
 
 The unknowns are the accelerations of the nodes: a_0 of the hip and a_i of the distal end of link i, relative to free
 fall, so that weights do not appear: a = acceleration + g e_y. A link gives its two nodes P (proximal) and i the inertia
@@ -10,28 +10,36 @@ and the forces +f on i and -f on P, f = sigma (N* u + G* t), with
 
     N* = -k (l - l0) - d l' + Fa - (ja - jr) l phi'^2        G* = (tau - Iext' phi' + 2 Iext l' phi' / l) / l   (2)
 
-Inward sweep, with Wc and bc handed over by the outer neighbour (zero at a tip, bc = R at a foot). Tm cancels in two of
-the three sums:
+With Wc and bc handed over by the outer neighbour (zero at a tip, bc = R at a foot), the difference of the accelerations
+of a link's nodes follows from the balance of the distal one; N is the constraint force of a fixed length:
 
-    K = Kii + Wc        U = KPi + K = m c 1 + Wc        W = KPP + 2 KPi + K = m 1 + Wc        b = f + bc        (3)
-    free link:                 Y = K^-1,                h = 0
-    locked or prescribed link: Y = t t^T / (t^T K t),   h = sigma (l''_given - l phi'^2) u                      (4)
-    hand over:  Wc = W - U Y U,    bc = bc - U h - U Y (b - K h)                                                (5)
+    K De + U a_P = b + sigma N u,    K = Kii + Wc,    U = KPi + K = m c 1 + Wc,    b = f + bc                   (3)
+
+Inward sweep: De = e_t t + e_u u is eliminated, first along t, then along v, which is K-orthogonal to t
+
+    y_t = 1 / (t . K t)     g = y_t (u . K t)     v = u - g t     kappa = v . K v     p = U t     q = U v       (4)
+    beta = y_t (t . b)      rho = v . b
+    free link:                     y_u = 1 / kappa,    alpha = y_u rho
+    locked or prescribed link:     y_u = 0,            alpha = sigma (l''_given - l phi'^2)                     (5)
+    hand over:  Wc = Wc + m 1 - y_t p p^T - y_u q q^T,    bc = bc - beta p - alpha q                            (6)
 
 At the hip (sum Wc) a_0 = sum bc. Outward sweep:
 
-    a_i = Phi^T a_P + eta,    Phi = 1 - U Y,    eta = h + Y (b - K h)                                           (6)
+    e_u = alpha - y_u (q . a_P)     e_t = beta - y_t (p . a_P) - g e_u     a_i = a_P + e_t t + e_u u            (7)
+    phi'' = (sigma e_t - 2 l' phi') / l     l'' = sigma e_u + l phi'^2     sigma N = kappa e_u - rho + q . a_P  (8)
 
-and with De = sigma (a_i - a_P):  phi'' = (t . De - 2 l' phi') / l,   l'' = u . De + l phi'^2.                  (7)
+A force F on the distal node adds to beta, rho and alpha, and arrives at the proximal node as F':
 
-A force on a foot is propagated inward by Phi and outward by Phi^T, so the accelerations of the feet are known before
-the outward sweep. With T = the product of the Phi of a leg from the hip to the foot, and
-Lambda_i = Y_i + Phi_i^T Lambda_P Phi_i (zero at the hip):
+    tau = t . F     nu = v . F     + y_t tau,  + nu,  + y_u nu     F' = F - y_t tau p - y_u nu q                (9)
 
-    a_foot_b = T_b^T a_0 + (sum of the propagated eta) + Lambda_b R_b
-    Om_bc    = delta_bc Lambda_b + T_b^T (sum Wc)^-1 T_c                                                        (8)
+So the accelerations of the feet are known before the outward sweep. With a unit force on foot b that arrives at the hip
+as F_b, and the sums over the links that it passes,
 
-Om = J M^-1 J^T is the mobility of the feet, which contact needs.
+    a_b   = F_b . a_0 + sum (tau beta + nu alpha)
+    Om_bc = F_b . (sum Wc)^-1 F_c + sum (y_t tau_b tau_c + y_u nu_b nu_c)    (the sum only for forces on one leg)   (10)
+
+Om = J M^-1 J^T is the mobility of the feet, which contact needs. An ankle moment is treated as one more force: a couple
+of a force on the foot and its opposite on the other end of the shank.
 """
 
 from __future__ import annotations
@@ -41,30 +49,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import (
-    ONE,
-    Matrix,
-    Symmetric,
-    Vector,
-    congruent,
-    full,
-    inverse,
-    minus,
-    plus,
-    plus3,
-    plus4,
-    product,
-    product_general,
-    symmetric_product,
-    times,
-    times_general,
-    transposed,
-    transposed_times,
-)
+from .blocks import Matrix, Symmetric, Vector, combined, dot, inverse, minus, plus, times
 from .topology import Limbs
 
 Array = Any
 Mobility = tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]  # block by block
+NOTHING: Vector = (0.0, 0.0)
 
 
 class LinkStates(NamedTuple):
@@ -92,14 +82,19 @@ class LinkForces(NamedTuple):
 
 
 class SweptLink(NamedTuple):
-    """The quantities of one link that the inward sweep leaves for the outward sweep."""
+    """The quantities (4) and (5) of one link."""
 
-    K: Symmetric
-    U: Symmetric
-    Y: Symmetric
-    b: Vector
-    Phi: Matrix
-    eta: Vector
+    t: Vector
+    u: Vector
+    p: Vector
+    q: Vector
+    y_t: Array
+    y_u: Array
+    g: Array
+    kappa: Array
+    beta: Array
+    rho: Array
+    alpha: Array
 
 
 class InwardSweep(NamedTuple):
@@ -119,52 +114,53 @@ def internal_forces(limbs: Limbs, links: LinkStates, spring: Array, tau: Sequenc
 
 
 def inward_sweep(limbs: Limbs, links: LinkStates, force: LinkForces) -> InwardSweep:
-    """(1)-(5), without forces on the feet."""
+    """(3)-(6), without forces on the feet."""
     swept: list[Any] = [None] * limbs.n
     zero = 0.0 * links.l[0]
     W_sum: Symmetric = (zero, zero, zero)
     b_sum: Vector = (zero, zero)
-    transversal = links.I / links.l**2 + links.jr - links.ja
-    mc, mcc = links.m * links.c, links.m * links.c**2 + links.ja
     for branch in limbs.branches:
         Wc: Symmetric = (zero, zero, zero)
         bc: Vector = (zero, zero)
         for i in reversed(branch):
-            cos, sin, tr = links.cos[i], links.sin[i], transversal[i]
-            K = (Wc[0] + mcc[i] + tr * sin * sin, Wc[1] - tr * sin * cos, Wc[2] + mcc[i] + tr * cos * cos)
-            U = (Wc[0] + mc[i], Wc[1], Wc[2] + mc[i])
-            f = (force.axial[i] * cos - force.across[i] * sin, force.axial[i] * sin + force.across[i] * cos)
-            b = (bc[0] + f[0], bc[1] + f[1])
-            Y, h = _compliance(limbs, links, i, K)
-            drive = b if h is None else minus(b, times(K, h))
-            UY = product(U, Y)
-            Phi = (1 - UY[0], -UY[1], -UY[2], 1 - UY[3])
-            bc = minus(bc, times_general(UY, drive))
-            if h is not None:
-                bc = minus(bc, times(U, h))
-            # U Y U of symmetric U and Y is symmetric: three entries
+            link = swept[i] = _swept_link(limbs, links, i, Wc, (force.across[i], force.axial[i]), bc)
+            p, q = link.p, link.q
+            yp, yq = (link.y_t * p[0], link.y_t * p[1]), (link.y_u * q[0], link.y_u * q[1])
             Wc = (
-                Wc[0] + links.m[i] - UY[0] * U[0] - UY[1] * U[1],
-                Wc[1] - UY[0] * U[1] - UY[1] * U[2],
-                Wc[2] + links.m[i] - UY[2] * U[1] - UY[3] * U[2],
+                Wc[0] + links.m[i] - p[0] * yp[0] - q[0] * yq[0],
+                Wc[1] - p[0] * yp[1] - q[0] * yq[1],
+                Wc[2] + links.m[i] - p[1] * yp[1] - q[1] * yq[1],
             )
-            swept[i] = SweptLink(K, U, Y, b, Phi, plus((zero, zero) if h is None else h, times(Y, drive)))
+            bc = minus(bc, combined(link.beta, p, link.alpha, q))
         W_sum = (W_sum[0] + Wc[0], W_sum[1] + Wc[1], W_sum[2] + Wc[2])
         b_sum = plus(b_sum, bc)
     return InwardSweep(swept, W_sum, inverse(W_sum), b_sum)
 
 
-def _compliance(limbs: Limbs, links: LinkStates, i: int, K: Symmetric) -> tuple[Symmetric, Vector | None]:
-    """Y and h of (4); h is None when all lengths are free."""
-    free = inverse(K)
+def _swept_link(limbs: Limbs, links: LinkStates, i: int, Wc: Symmetric, force: Vector, bc: Vector) -> SweptLink:
+    """(4) and (5); `force` is f across and along the link."""
+    m, c, cos, sin = links.m[i], links.c[i], links.cos[i], links.sin[i]
+    t, u = (-sin, cos), (cos, sin)
+    mc, mcc = m * c, m * c**2 + links.ja[i]
+    z = times(Wc, t)
+    tz, trace = dot(t, z), Wc[0] + Wc[2]
+    p = (z[0] + mc * t[0], z[1] + mc * t[1])
+    Uu = ((trace + mc) * cos - z[1], (trace + mc) * sin + z[0])  # U u, as Wc u = trace u - (z_y, -z_x) in the plane
+    y_t = 1.0 / (tz + mcc + (links.I[i] / links.l[i] ** 2 + links.jr[i] - links.ja[i]))
+    uKt = dot(u, z)
+    g = y_t * uKt
+    kappa = trace - tz + mcc - g * uKt
+    q = (Uu[0] - g * p[0], Uu[1] - g * p[1])
+    bt = force[0] + dot(t, bc)
+    rho = force[1] + dot(u, bc) - g * bt
     if links.fixed is None:
-        return free, None
-    cos, sin, fixed = links.cos[i], links.sin[i], links.fixed[i]
-    across = 1.0 / (sin * sin * K[0] - 2 * sin * cos * K[1] + cos * cos * K[2])
-    rigid = (across * sin * sin, -across * sin * cos, across * cos * cos)
-    along = np.where(fixed > 0, limbs.sigma[i] * (links.ldd[i] - links.l[i] * links.w[i] ** 2), 0.0)
-    xx, xy, yy = (np.where(fixed > 0, r, y) for r, y in zip(rigid, free, strict=True))
-    return (xx, xy, yy), (along * cos, along * sin)
+        y_u = 1.0 / kappa
+        alpha = y_u * rho
+    else:
+        fixed = links.fixed[i]
+        y_u = (1 - fixed) / (kappa + fixed)  # 1 / kappa or 0
+        alpha = y_u * rho + fixed * limbs.sigma[i] * (links.ldd[i] - links.l[i] * links.w[i] ** 2)
+    return SweptLink(t, u, p, q, y_t, y_u, g, kappa, y_t * bt, rho, alpha)
 
 
 class Accelerations(NamedTuple):
@@ -185,90 +181,61 @@ def outward_sweep(
     R: Sequence[Vector] | None = None,
     ankles: Sequence[Any] | None = None,
 ) -> Accelerations:
-    """(6) and (7), with forces R on the feet and ankle moments M, which act on the shanks as -M."""
-    couples = None
-    if ankles is not None:
-        levers = [-moment * limbs.sigma[i] / links.l[i] for moment, i in zip(ankles, limbs.shanks, strict=True)]
-        couples = [(-lever * links.sin[i], lever * links.cos[i]) for lever, i in zip(levers, limbs.shanks, strict=True)]
-    b_hip, b_foot = _propagate_foot_forces(limbs, sweep, R, couples)
-    a_hip = times(sweep.W_inverse, plus(sweep.bc, b_hip))
-    added = [
-        link.eta if extra is None else plus(link.eta, times(link.Y, extra))
-        for link, extra in zip(sweep.links, b_foot, strict=True)
-    ]
-    a, De = _outward(limbs, sweep, a_hip, added)
-    across, along = _across_and_along(limbs, links, De)
-    b = [link.b if extra is None else plus(link.b, extra) for link, extra in zip(sweep.links, b_foot, strict=True)]
-    return Accelerations(
-        x=a_hip[0],
-        y=a_hip[1] - gravity,
-        phi=(across - 2 * links.ld * links.w) / links.l,
-        l=along + links.l * links.w**2,
-        axial=_constraint_force(limbs, links, sweep, a, De, b),
-    )
+    """(7) and (8), with forces R on the feet and ankle moments M, which act on the shanks as -M."""
+    b_hip, loaded = _with_foot_forces(limbs, links, sweep, R, ankles)
+    a = _outward(limbs, links, loaded, times(sweep.W_inverse, plus(sweep.bc, b_hip)))
+    phi, l = a.phi - 2 * links.ld * links.w / links.l, a.l + links.l * links.w**2
+    return a._replace(y=a.y - gravity, phi=phi, l=l)
 
 
 def foot_force_response(limbs: Limbs, links: LinkStates, sweep: InwardSweep, R: Sequence[Vector]) -> Accelerations:
     """M^-1 J^T R: the accelerations due to forces on the feet, or the velocities due to impulses."""
-    b_hip, b_foot = _propagate_foot_forces(limbs, sweep, R)
-    a_hip = times(sweep.W_inverse, b_hip)
-    zero = (0.0 * links.l[0], 0.0 * links.l[0])
-    b = [zero if extra is None else extra for extra in b_foot]
-    added = [zero if extra is None else times(link.Y, extra) for link, extra in zip(sweep.links, b_foot, strict=True)]
-    a, De = _outward(limbs, sweep, a_hip, added)
-    across, along = _across_and_along(limbs, links, De)
-    return Accelerations(a_hip[0], a_hip[1], across / links.l, along, _constraint_force(limbs, links, sweep, a, De, b))
+    unloaded = sweep._replace(links=[link._replace(beta=0.0, rho=0.0, alpha=0.0) for link in sweep.links])
+    b_hip, loaded = _with_foot_forces(limbs, links, unloaded, R, None)
+    return _outward(limbs, links, loaded, times(sweep.W_inverse, b_hip))
 
 
-def _constraint_force(
-    limbs: Limbs, links: LinkStates, sweep: InwardSweep, a: Sequence[Vector], De: Sequence[Vector], b: Sequence[Vector]
-) -> Array:
-    """N of links with fixed length, from the balance of the distal node, K De + U a_P = b + sigma N u."""
-    if links.fixed is None:
-        return 0.0 * links.l
-    rest = [minus(plus(times(link.K, De[i]), times(link.U, a[i])), b[i]) for i, link in enumerate(sweep.links)]
-    return np.where(links.fixed > 0, _across_and_along(limbs, links, rest)[1], 0.0)
-
-
-def _propagate_foot_forces(
-    limbs: Limbs, sweep: InwardSweep, R: Sequence[Vector] | None, couples: Sequence[Vector] | None = None
-) -> tuple[Vector, list[Vector | None]]:
-    """The parts of sum bc at the hip and of b of each link that are due to forces on the feet.
-
-    A couple is a force on the foot and its opposite on the other end of the shank.
-    """
-    b_hip: Vector = (0.0, 0.0)
-    added: list[Vector | None] = [None] * limbs.n
+def _with_foot_forces(
+    limbs: Limbs, links: LinkStates, sweep: InwardSweep, R: Sequence[Vector] | None, ankles: Sequence[Any] | None
+) -> tuple[Vector, list[SweptLink]]:
+    """(9): the parts of sum bc at the hip and of all links that are due to forces on the feet."""
+    b_hip, loaded = NOTHING, list(sweep.links)
     for b, (leg, force) in enumerate(zip(limbs.legs, R or (), strict=R is not None)):
-        if couples is not None:
-            force = plus(force, couples[b])
         for i in reversed(leg):
-            added[i] = force
-            force = times_general(sweep.links[i].Phi, force)
-            if couples is not None and i == leg[-1]:
-                force = minus(force, couples[b])
+            link = sweep.links[i]
+            couple = -ankles[b] * limbs.sigma[i] / links.l[i] if ankles is not None and i == leg[-1] else 0.0
+            tau, nu, force = _passed(link, force, couple)
+            loaded[i] = link._replace(
+                beta=link.beta + link.y_t * tau, rho=link.rho + nu, alpha=link.alpha + link.y_u * nu
+            )
         b_hip = plus(b_hip, force)
-    return b_hip, added
+    return b_hip, loaded
 
 
-def _outward(
-    limbs: Limbs, sweep: InwardSweep, a_hip: Vector, added: Sequence[Vector]
-) -> tuple[list[Vector], list[Vector]]:
-    """a_P and a_i - a_P of every link, from a_i = Phi^T a_P + added_i."""
-    a_P: list[Any] = [None] * limbs.n
-    De: list[Any] = [None] * limbs.n
+def _passed(link: SweptLink, F: Vector, couple: Array = 0.0) -> tuple[Array, Array, Vector]:
+    """tau, nu and F' of (9); `couple`: one more force along t on the distal node, and its opposite on the other."""
+    tau = dot(link.t, F) + couple
+    nu = dot(link.u, F) - link.g * tau
+    return tau, nu, minus(F, combined(link.y_t * tau, link.p, link.y_u * nu, link.q))
+
+
+def _outward(limbs: Limbs, links: LinkStates, swept: Sequence[SweptLink], a_hip: Vector) -> Accelerations:
+    """(7) and (8) without the terms of the velocities."""
+    e_t: list[Any] = [None] * limbs.n
+    e_u: list[Any] = [None] * limbs.n
+    N: list[Any] = [None] * limbs.n
     for branch in limbs.branches:
         a = a_hip
         for i in branch:
-            outer = plus(transposed_times(sweep.links[i].Phi, a), added[i])
-            a_P[i], De[i], a = a, minus(outer, a), outer
-    return a_P, De
-
-
-def _across_and_along(limbs: Limbs, links: LinkStates, vectors: Sequence[Vector]) -> tuple[Array, Array]:
-    """sigma t . v and sigma u . v of one vector for each link."""
-    x, y = np.stack([v[0] for v in vectors]), np.stack([v[1] for v in vectors])
-    return limbs.sigma * (links.cos * y - links.sin * x), limbs.sigma * (links.cos * x + links.sin * y)
+            link = swept[i]
+            qa = dot(link.q, a)
+            e_u[i] = link.alpha - link.y_u * qa
+            e_t[i] = link.beta - link.y_t * dot(link.p, a) - link.g * e_u[i]
+            N[i] = link.kappa * e_u[i] - link.rho + qa
+            a = plus(a, combined(e_t[i], link.t, e_u[i], link.u))
+    axial = 0.0 * links.l if links.fixed is None else np.where(links.fixed > 0, limbs.sigma * np.stack(N), 0.0)
+    phi, l = limbs.sigma * np.stack(e_t) / links.l, limbs.sigma * np.stack(e_u)
+    return Accelerations(a_hip[0], a_hip[1], phi, l, axial)
 
 
 class FootMobility(NamedTuple):
@@ -279,40 +246,56 @@ class FootMobility(NamedTuple):
     turn: tuple[tuple[Vector, Vector], tuple[Vector, Vector]]  # turn[b][c]: shank b for a force on foot c
 
 
+class _UnitForces(NamedTuple):
+    """Unit forces on a foot along x and y, and the couple that turns its shank, as they arrive at the hip."""
+
+    at_hip: tuple[Vector, Vector, Vector]
+    own: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]  # the sum in Om_bc: [x or y][x, y or couple]
+    a: Vector  # the sum in a_b
+
+
 def foot_mobility(limbs: Limbs, links: LinkStates, sweep: InwardSweep, gravity: Array) -> FootMobility:
-    """(8), and the angular accelerations of the shanks, by reciprocity those of the feet due to ankle moments."""
-    zero = 0.0 * links.l[0]
+    """(10), and the angular accelerations of the shanks, by reciprocity those of the feet due to ankle moments."""
     a_hip = times(sweep.W_inverse, sweep.bc)
-    a, T, Lambda, own_turn, hip_turn = [], [], [], [], []
-    for leg, shank in zip(limbs.legs, limbs.shanks, strict=True):
-        T_i, Lambda_i, a_i = ONE, (zero, zero, zero), a_hip
-        for i in leg[:-1]:
-            T_i, Lambda_i, a_i = _to_distal_end(sweep.links[i], T_i, Lambda_i, a_i)
-        # phi'' of the shank = across . (a_foot - a_P), and a_foot - a_P = (Phi^T - 1) a_P + Y R
-        link = sweep.links[shank]
-        lever = limbs.sigma[shank] / links.l[shank]
-        across = (-lever * links.sin[shank], lever * links.cos[shank])
-        lag = minus(times_general(link.Phi, across), across)
-        own_turn.append(plus(times(link.Y, across), transposed_times(link.Phi, times(Lambda_i, lag))))
-        hip_turn.append(times(sweep.W_inverse, times_general(T_i, lag)))
-        T_i, Lambda_i, a_i = _to_distal_end(link, T_i, Lambda_i, a_i)
-        a.append((a_i[0], a_i[1] - gravity))
-        T.append(T_i)
-        Lambda.append(Lambda_i)
-    WT = [product_general(full(sweep.W_inverse), T_b) for T_b in T]
-    across_hip = product_general(transposed(T[0]), WT[1])
-    own = [plus4(full(Lambda[b]), full(symmetric_product(T[b], WT[b]))) for b in range(2)]
-    turn = [[transposed_times(T[c], hip_turn[b]) for c in range(2)] for b in range(2)]
-    for b in range(2):
-        turn[b][b] = plus(turn[b][b], own_turn[b])
-    Om = ((own[0], across_hip), (transposed(across_hip), own[1]))
-    return FootMobility((a[0], a[1]), Om, ((turn[0][0], turn[0][1]), (turn[1][0], turn[1][1])))
+    units = [_unit_forces(limbs, links, sweep, b) for b in range(2)]
+    moved = [[times(sweep.W_inverse, F) for F in unit.at_hip] for unit in units]  # accelerations of the hip
+
+    def response(b: int, e: int, c: int, f: int) -> Array:
+        """Acceleration of foot b along e due to force f on foot c; e, f: 0 along x, 1 along y, 2 the couple."""
+        across = dot(units[b].at_hip[e], moved[c][f])
+        return across + units[b].own[e][f] if b == c else across
+
+    def block(b: int, c: int) -> Matrix:
+        xy = response(b, 0, c, 1)
+        return response(b, 0, c, 0), xy, xy if b == c else response(b, 1, c, 0), response(b, 1, c, 1)
+
+    a = [[dot(F, a_hip) + passed for F, passed in zip(unit.at_hip[:2], unit.a, strict=True)] for unit in units]
+    turn = [[(response(c, 0, b, 2), response(c, 1, b, 2)) for c in range(2)] for b in range(2)]
+    across = block(0, 1)
+    return FootMobility(
+        a=((a[0][0], a[0][1] - gravity), (a[1][0], a[1][1] - gravity)),
+        Om=((block(0, 0), across), ((across[0], across[2], across[1], across[3]), block(1, 1))),
+        turn=((turn[0][0], turn[0][1]), (turn[1][0], turn[1][1])),
+    )
 
 
-def _to_distal_end(link: SweptLink, T: Matrix, Lambda: Symmetric, a: Vector) -> tuple[Matrix, Symmetric, Vector]:
-    """T, Lambda and a at the distal end of a link, from those at its proximal end."""
-    return (
-        product_general(T, link.Phi),
-        plus3(link.Y, congruent(link.Phi, Lambda)),
-        plus(transposed_times(link.Phi, a), link.eta),
+def _unit_forces(limbs: Limbs, links: LinkStates, sweep: InwardSweep, b: int) -> _UnitForces:
+    shank = limbs.shanks[b]
+    couples = [0.0, 0.0, limbs.sigma[shank] / links.l[shank]]
+    forces: list[Vector] = [(1.0, 0.0), (0.0, 1.0), NOTHING]
+    own: list[list[Any]] = [[0.0] * 3, [0.0] * 3]
+    a: list[Any] = [0.0, 0.0]
+    for i in reversed(limbs.legs[b]):
+        link = sweep.links[i]
+        passed = [_passed(link, F, c if i == shank else 0.0) for F, c in zip(forces, couples, strict=True)]
+        for e, (tau, nu, _) in enumerate(passed[:2]):
+            a[e] = a[e] + tau * link.beta + nu * link.alpha
+            for f in range(e, 3):
+                own[e][f] = own[e][f] + link.y_t * tau * passed[f][0] + link.y_u * nu * passed[f][1]
+        forces = [F for _, _, F in passed]
+    own[1][0] = own[0][1]
+    return _UnitForces(
+        (forces[0], forces[1], forces[2]),
+        ((own[0][0], own[0][1], own[0][2]), (own[1][0], own[1][1], own[1][2])),
+        (a[0], a[1]),
     )

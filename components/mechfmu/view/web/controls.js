@@ -1,6 +1,7 @@
 /** What the controls of a page do, live or a recording: buttons, the View menu, speed, theme, keyboard, address. */
 import { element } from "./element.js";
 import { SPEEDS } from "./page.js";
+import { CHOICES } from "./quality.js";
 
 const OPTIONS = [
   ["forces", "forces, moments", true],
@@ -32,9 +33,26 @@ export class Controls {
     fillMenu(parts.options, chosen, (key, on) => view.set({ [key]: on }));
     for (const [text, on, changed] of entries) fillMenu(parts.options, [["", text, on]], (_, now) => changed(now));
     view.set(Object.fromEntries(chosen.map(([key, , on]) => [key, on])));
+    this.#chooseQuality();
     this.#begin(settings);
     this.#listen(keys);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme(null));
+  }
+
+  /** The quality of the picture; with "automatic" what of the finest picture is drawn at present. */
+  #chooseQuality() {
+    const { quality } = this.page.view;
+    if (!quality) return;
+    const options = CHOICES.map((value) => element("option", { value, textContent: value, selected: value === quality.wanted }));
+    const list = element("select", { title: "how fine the picture is; automatic: as far as it moves smoothly" }, ...options);
+    list.addEventListener("change", () => this.page.view.set({ quality: list.value }));
+    const menu = this.parts.options;
+    menu.append(element("label", { className: "quality" }, "quality", list));
+    menu.parentElement.addEventListener("toggle", () => {
+      const { level, finest, wanted } = quality;
+      const share = level.ratio < finest.ratio ? `${Math.round((100 * level.ratio) / finest.ratio)} %` : "no shadows";
+      options[0].textContent = wanted === CHOICES[0] && level !== finest ? `${CHOICES[0]} (${share})` : CHOICES[0];
+    });
   }
 
   #begin(settings) {
@@ -91,6 +109,7 @@ export class Controls {
     const words = {};
     if (clock.speed !== 1) words.speed = clock.speed;
     if (this.wanted) words.theme = this.wanted;
+    if (view.quality && view.quality.wanted !== CHOICES[0]) words.quality = view.quality.wanted;
     if (view.moved) words.camera = view.cameraState.map((c) => Number(c.toPrecision(5))).join(",");
     return words;
   }

@@ -4,3 +4,8 @@ export function element(tag, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/** Set the text of an element, if it is another one: the page is laid out anew only then. */
+export function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}

@@ -78,14 +78,14 @@ export function stylesOf(scene, layouts, frame) {
 }
 
 export class Figure {
-  /** ghost: the materials have one colour */
-  constructor(scene, layouts, styles, materials, ghost = false) {
+  /** coarse: with few triangles; ghost: the materials have one colour */
+  constructor(scene, layouts, styles, materials, { coarse, ghost = false }) {
     Object.assign(this, { scene, layouts, styles, materials, ghost });
     const flat = scene.dimension === 2;
     this.group = new THREE.Group();
-    this.rods = new Rods(styles.rods.map((rod) => ({ ...rod, colour: "#888" })), styles.joints.map((joint) => ({ ...joint, colour: "#888" })), flat, materials.rod);
+    this.rods = new Rods(styles.rods.map((rod) => ({ ...rod, colour: "#888" })), styles.joints.map((joint) => ({ ...joint, colour: "#888" })), flat, materials.rod, coarse);
     this.tubes = new Tubes(styles.tubes.map((tube) => ({ ...tube, colour: "#888" })), flat, materials.tube);
-    this.solids = scene.members.map((member, k) => new Solids(member.solids, layouts[k].solids, scene.size, materials));
+    this.solids = scene.members.map((member, k) => new Solids(member.solids, layouts[k].solids, scene.size, materials, coarse));
     this.plates = null;
     for (const object of [...this.rods.objects, ...this.tubes.objects, ...this.solids.flatMap((solids) => solids.objects)]) this.group.add(object);
   }

@@ -99,6 +99,7 @@ export class FmuInstance {
   /** The value of a variable, or those of an array of names as a Float64Array. */
   get(names) {
     if (typeof names === "string") return this.#recent([names]).read(this.#component, this.#check)[0];
+    if (!Array.isArray(names)) throw new FmuError(`get(${String(names)}): must be a name or an array of names`);
     return this.#recent(names).read(this.#component, this.#check).slice();
   }
 

@@ -5,8 +5,10 @@
 import { boundsOf } from "./layout.js";
 
 const TRAVELS = 1.25; // a box that becomes so much wider than `room` belongs to a mechanism that travels
+const PREVIEWED = 5; // sizes: the first box is not made wider than this for the motion that follows
 const LEAST = 0.3; // of the longest side: how long each side is at least
 const EASE = 0.35; // s, in which the camera follows the box
+const LAG = 0.25; // of a side: the camera is not farther behind one that travels fast, as one that falls does
 const LONG_AGO = 0.5; // s without a picture, after which the camera is where it has to be at once
 
 export class Framing {
@@ -26,9 +28,12 @@ export class Framing {
     this.travels = [false, false, false];
   }
 
-  /** Widen the first box for the points of a pose. */
+  /** Widen the first box for the points of a pose, unless the mechanism is far away by then, as one that falls is. */
   preview(points) {
-    this.#widen(this.first, boundsOf(points));
+    const box = { low: [...this.first.low], high: [...this.first.high] };
+    this.#widen(box, boundsOf(points));
+    if (this.axes.some((k) => box.high[k] - box.low[k] > PREVIEWED * this.size)) return;
+    this.first = box;
     this.begin();
   }
 
@@ -68,8 +73,17 @@ export class Framing {
     const gap = this.shown ? now - this.shown.now : Infinity;
     const part = gap > LONG_AGO ? 1 : 1 - Math.exp(-gap / EASE);
     const eased = (side) => wanted[side].map((x, k) => (part === 1 ? x : this.shown[side][k] + part * (x - this.shown[side][k])));
-    this.shown = { low: eased("low"), high: eased("high"), now };
-    return this.shown;
+    const shown = { low: eased("low"), high: eased("high"), now };
+    for (const k of this.axes) {
+      if (!this.travels[k]) continue;
+      const behind = (wanted.low[k] + wanted.high[k] - shown.low[k] - shown.high[k]) / 2;
+      const most = LAG * (shown.high[k] - shown.low[k]);
+      const shift = behind - Math.max(-most, Math.min(most, behind));
+      shown.low[k] += shift;
+      shown.high[k] += shift;
+    }
+    this.shown = shown;
+    return shown;
   }
 
   /** Whether the box has yet to grow, although nothing may move any more. */

@@ -1,6 +1,6 @@
 /** The page of a recording: the frames and signals of a simulation, as view/recording.py keeps them. */
 import { Controls, chooseTheme } from "./controls.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { FrameClock } from "./frame_clock.js";
 import { complain, layout } from "./page.js";
 import { bytesOf, recorded } from "./recorded.js";
@@ -30,7 +30,8 @@ class Recording {
     this.times = new Float64Array(bytesOf(data.times).buffer);
     this.index = -1;
     this.repeat = true;
-    this.view = new View(parts.scene, data.scene, { largest: data.largest });
+    const settings = new Map(new URLSearchParams(location.hash.slice(1)));
+    this.view = new View(parts.scene, data.scene, { largest: data.largest, quality: settings.get("quality") });
     this.view.keepGhost(frames.row(0));
     this.#loadSignals(data, values);
     this.clock = new FrameClock({ advance: (wall) => this.#advance(wall), shown: () => this.#show() });
@@ -38,7 +39,6 @@ class Recording {
     parts.reset.title = "to the start (Home)";
     this.#slide();
     this.seek(this.first);
-    const settings = new Map(new URLSearchParams(location.hash.slice(1)));
     this.controls = new Controls(parts, this, settings, {
       entries: [["repeat", true, (on) => (this.repeat = on)]],
       options: { follow: data.travels },
@@ -107,7 +107,7 @@ class Recording {
   #show() {
     const { parts, t } = this;
     this.signals.cursor(t);
-    this.signals.draw();
+    this.signals.draw(this.view.quality?.level.plots);
     if (!this.sliding) parts.slider.value = String((POSITIONS * (t - this.first)) / (this.last - this.first || 1));
     write(parts.time, `${t.toFixed(2)} s`);
     write(parts.scale, this.view.arrowScale());
@@ -130,10 +130,6 @@ class Recording {
     };
     for (const end of ["pointerup", "pointercancel"]) slider.addEventListener(end, release);
   }
-}
-
-function write(place, text) {
-  if (place.textContent !== text) place.textContent = text;
 }
 
 Recording.open().then((page) => (globalThis.recording = page));

@@ -6,23 +6,25 @@
 import { linear, THREE } from "./three.js";
 import { rodEnd, rodMiddle, roundedCylinder, section } from "./shapes.js";
 
-const BAR = section(0.42, 0.3);
-const ROUND = section(1, 1, 7);
+/** Numbers of sections: of edges of bars, of round rods, of ends, of pins, of balls (around, from pole to pole). */
+const FINE = { edge: 4, round: 7, end: 10, pin: 20, ball: [20, 14] };
+const COARSE = { edge: 1, round: 3, end: 5, pin: 10, ball: [12, 7] };
 
 export class Rods {
   /**
    * rods: [{at, segment, radius, layer, colour}], joints: [{at, point, radius, layers: [low, high], colour}];
    * `at` is a line, as `read` of `pose` knows it;
-   * a layer is a height above the plane of the drawing, in m
+   * a layer is a height above the plane of the drawing, in m; coarse: with few triangles
    */
-  constructor(rods, joints, flat, material) {
+  constructor(rods, joints, flat, material, coarse) {
     this.rods = rods;
     this.joints = joints;
     this.flat = flat;
-    const rows = flat ? BAR : ROUND;
+    const parts = coarse ? COARSE : FINE;
+    const rows = flat ? section(0.42, 0.3, parts.edge) : section(1, 1, parts.round);
     this.middles = instances(rodMiddle(rows), rods.length, material);
-    this.ends = instances(rodEnd(rows), 2 * rods.length, material);
-    const pin = flat ? roundedCylinder(1, 2, 0.35, 20) : new THREE.SphereGeometry(1, 20, 14);
+    this.ends = instances(rodEnd(rows, parts.end), 2 * rods.length, material);
+    const pin = flat ? roundedCylinder(1, 2, 0.35, parts.pin, parts.edge) : new THREE.SphereGeometry(1, ...parts.ball);
     this.pins = instances(pin, joints.length, material);
     this.objects = [this.middles, this.ends, this.pins].filter((mesh) => mesh.count);
     this.paint();

@@ -82,8 +82,8 @@ export function turned(rows, steps = 28) {
   return geometryOf(positions, normals, strip(steps + 1, rows.length));
 }
 
-export function roundedCylinder(radius, length, round, steps = 28) {
-  const rows = section(length / 2 / radius, round / radius, 3);
+export function roundedCylinder(radius, length, round, steps = 28, edge = 3) {
+  const rows = section(length / 2 / radius, round / radius, edge);
   return turned(rows.map(([rho, z, out, up]) => [rho * radius, z * radius, out, up]), steps);
 }
 
@@ -108,6 +108,26 @@ export function roundedBox(size, round, steps = 3) {
 /** Where a row of the box's grid is on its eighth of the sphere: the middle strip has none. */
 function part(c, cells, steps) {
   return (Math.round(((c + 1) / 2) * cells) - steps - 1) / steps;
+}
+
+/** The triangles of a mesh that remain when the vertices in each cell of a grid become one; those that vanish go. */
+export function merge(vertices, triangles, cell) {
+  const first = new Map(); // cell -> its first vertex
+  const of = (v) => {
+    const key = [0, 1, 2].map((k) => Math.round(vertices[3 * v + k] / cell)).join();
+    if (!first.has(key)) first.set(key, v);
+    return first.get(key);
+  };
+  const kept = [];
+  const seen = new Set();
+  for (let f = 0; f < triangles.length; f += 3) {
+    const corners = [0, 1, 2].map((k) => of(triangles[f + k]));
+    const key = [...corners].sort((a, b) => a - b).join();
+    if (new Set(corners).size < 3 || seen.has(key)) continue;
+    seen.add(key);
+    kept.push(...corners);
+  }
+  return kept.length ? Uint32Array.from(kept) : triangles;
 }
 
 const CREASE = Math.cos((38 / 180) * Math.PI); // faces that meet at a smaller angle are one smooth surface

@@ -29,7 +29,7 @@ export class Signals {
     this.panels = new Map();
     this.colourOf = new Map();
     this.keys = [];
-    this.shownAt = -Infinity;
+    this.shownAt = this.drawnAt = -Infinity;
     this.stale = true;
     this.#build(parent, choices);
     this.#watchTheme();
@@ -175,7 +175,11 @@ export class Signals {
 
   // --- drawing ---------------------------------------------------------------------------------------------------
 
-  draw() {
+  /** interval: ms after the last drawing within which nothing is drawn anew but what the user moves */
+  draw(interval = 0) {
+    const clock = performance.now();
+    if (clock - this.drawnAt < interval && !this.pointer) return;
+    this.drawnAt = clock;
     if (this.themeStale) this.#readTheme();
     if (this.samples.last !== this.lastShown && this.running) this.stale = true;
     this.lastShown = this.samples.last;

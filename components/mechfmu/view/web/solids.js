@@ -3,18 +3,20 @@
  * move together.
  */
 import { linear, THREE } from "./three.js";
-import { creased, roundedBox, roundedCylinder } from "./shapes.js";
+import { creased, merge, roundedBox, roundedCylinder } from "./shapes.js";
 
 const TOGETHER = 1e-5; // relative to the scene's size: solids that move apart by more are drawn one by one
+const CELL = 1 / 70; // of the scene's size: vertices of meshes that are nearer than this become one, where it is coarse
 const made = new WeakMap(); // geometries of solids
 
 export class Solids {
-  /** solids: those of a member's scene; places: where their numbers begin in a frame */
-  constructor(solids, places, size, materials) {
+  /** solids: those of a member's scene; places: where their numbers begin in a frame; coarse: with few triangles */
+  constructor(solids, places, size, materials, coarse) {
     this.solids = solids;
     this.places = places;
     this.size = size;
     this.materials = materials;
+    this.coarse = coarse;
     this.group = new THREE.Group();
     this.clusters = null;
   }
@@ -58,7 +60,7 @@ export class Solids {
     const first = poseOf(frame, this.places[indices[0]]).invert();
     const relative = indices.map((k) => first.clone().multiply(poseOf(frame, this.places[k])));
     const { real } = this.solids[indices[0]];
-    const { geometry, ends } = merged(indices.map((k) => this.solids[k]), relative);
+    const { geometry, ends } = merged(indices.map((k) => this.solids[k]), relative, this.coarse && CELL * this.size);
     const mesh = new THREE.Mesh(geometry, this.materials[real ? "solid" : "substitute"]);
     mesh.matrixAutoUpdate = false;
     mesh.castShadow = mesh.receiveShadow = true;
@@ -92,30 +94,33 @@ export function poseOf(frame, at) {
   );
 }
 
-function geometryOf(solid) {
-  if (!made.has(solid)) made.set(solid, shapeOf(solid));
+function geometryOf(solid, coarse) {
+  if (!made.has(solid)) made.set(solid, shapeOf(solid, coarse));
   return made.get(solid);
 }
 
-function shapeOf({ kind, size, real, mesh }) {
-  if (kind === "mesh") return creased(floats(mesh.vertices, Float32Array), floats(mesh.triangles, Uint32Array));
+function shapeOf({ kind, size, real, mesh }, coarse) {
+  if (kind === "mesh") {
+    const [vertices, triangles] = [floats(mesh.vertices, Float32Array), floats(mesh.triangles, Uint32Array)];
+    return creased(vertices, coarse ? merge(vertices, triangles, coarse) : triangles);
+  }
   const edge = real ? 0.04 : 0.42;
   if (kind === "box") {
     const sides = size.map((s) => Math.max(s, 1e-3 * Math.max(...size)));
-    return roundedBox(sides, edge * Math.min(...sides), real ? 2 : 5).toNonIndexed();
+    return roundedBox(sides, edge * Math.min(...sides), real || coarse ? 2 : 5).toNonIndexed();
   }
-  if (kind === "sphere") return new THREE.SphereGeometry(size[0], 32, 20).toNonIndexed();
+  if (kind === "sphere") return new THREE.SphereGeometry(size[0], ...(coarse ? [16, 10] : [32, 20])).toNonIndexed();
   const [radius, length] = size;
-  return roundedCylinder(radius, length, 1.5 * edge * Math.min(radius, length / 2), 36).toNonIndexed();
+  return roundedCylinder(radius, length, 1.5 * edge * Math.min(radius, length / 2), coarse ? 16 : 36, coarse ? 1 : 3).toNonIndexed();
 }
 
 function floats(text, Kind) {
   return new Kind(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 }
 
-/** One geometry of several solids, and at which face each ends. */
-function merged(solids, places) {
-  const parts = solids.map((solid, k) => geometryOf(solid).clone().applyMatrix4(places[k]));
+/** One geometry of several solids, and at which face each ends; coarse: 0, or how long a detail is that does not count. */
+function merged(solids, places, coarse) {
+  const parts = solids.map((solid, k) => geometryOf(solid, coarse).clone().applyMatrix4(places[k]));
   const total = parts.reduce((sum, part) => sum + part.attributes.position.array.length, 0);
   const arrays = { position: new Float32Array(total), normal: new Float32Array(total), color: new Float32Array(total) };
   const ends = [];

@@ -1,10 +1,11 @@
 /** Renderer, lights, background and materials. */
+import { Quality } from "./quality.js";
 import { linear, THREE } from "./three.js";
 
-const SLOW = 30; // ms between pictures from which on the picture is made simpler
-const PATIENCE = 24; // pictures
-const RATIOS = [2, 1.5, 1, 0.75, 0.6]; // pixels per CSS pixel, from the best picture to the fastest
-const SHADOW_MAP = 2048; // pixels
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // names of renderers without a graphics card
+
+const BANDS = 32; // of the background
+const SEAM = 4; // CSS pixels by which they overlap
 
 /**
  * Tone mapping that leaves colours as they are up to SHOULDER, and lets what is brighter run into white. three.js has
@@ -21,11 +22,15 @@ const TONE_MAPPING = `vec3 CustomToneMapping(vec3 color) {
 }`;
 
 export class Stage {
-  constructor(canvas, dimension, { best }) {
+  /** best: always the finest picture; quality: what the user wants, see quality.js */
+  constructor(canvas, dimension, { best = false, quality: wanted }) {
     const chunk = "tonemapping_pars_fragment";
     THREE.ShaderChunk[chunk] = THREE.ShaderChunk[chunk].replace(/vec3 CustomToneMapping\([^}]*\}/, TONE_MAPPING);
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
-    this.best = best;
+    // without a graphics card smooth edges and fine geometry take half the time
+    this.coarse = !best && wanted !== "high" && drawsInSoftware();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.coarse, powerPreference: "high-performance" });
+    this.quality = new Quality({ pixelRatio: best ? 2 : devicePixelRatio, software: this.coarse, wanted: best ? "high" : wanted });
+    this.still = false; // whether nothing moves, so that there is time for the finest picture
     this.renderer.outputEncoding = THREE.sRGBEncoding;
     this.renderer.toneMapping = THREE.CustomToneMapping;
     this.renderer.shadowMap.enabled = true;
@@ -35,9 +40,16 @@ export class Stage {
     this.scene = new THREE.Scene();
     this.#lights();
     this.materials = materialsOf();
-    this.level = RATIOS.findIndex((ratio) => ratio <= Math.min(2, devicePixelRatio || 1));
-    this.slow = 0;
-    this.last = 0;
+    this.shadows = true; // whether they are wanted
+  }
+
+  get shadowed() {
+    return this.shadows && this.level.shadows > 0;
+  }
+
+  /** The present level of the quality. */
+  get level() {
+    return this.still ? this.quality.finest : this.quality.level;
   }
 
   #lights() {
@@ -45,7 +57,6 @@ export class Stage {
     this.sky.position.set(0, this.flat ? 1 : 0, this.flat ? 0 : 1);
     this.key = new THREE.DirectionalLight(0xfffaf2);
     this.key.castShadow = true;
-    this.key.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
     this.fill = new THREE.DirectionalLight(0xeef3ff);
     this.rim = new THREE.DirectionalLight(0xffffff);
     const lamps = [this.key, this.fill, this.rim];
@@ -81,8 +92,7 @@ export class Stage {
     this.sky.intensity = strength;
     this.key.intensity = theme.key;
     this.fill.intensity = theme.fill;
-    this.scene.background?.dispose();
-    this.scene.background = gradient(theme.sky);
+    this.#backdrop(theme.sky);
     this.rim.intensity = theme.rim;
     this.materials.ground.color.copy(linear(theme.ground));
     this.materials.support.color.copy(linear(theme.support));
@@ -93,9 +103,31 @@ export class Stage {
     this.materials.highlighted.emissive.copy(linear(theme.highlight)).multiplyScalar(0.35);
   }
 
+  /** The background, a gradient: as a texture, or in bands, which need a tenth of the time without a graphics card. */
+  #backdrop(colours) {
+    this.scene.background?.dispose();
+    this.scene.background = this.coarse ? null : gradient(colours);
+    this.renderer.autoClear = !this.coarse;
+    this.bands = this.coarse ? bandsOf(colours) : [];
+  }
+
+  #clear() {
+    const { renderer, bands } = this;
+    const { x: width, y: height } = renderer.getSize(new THREE.Vector2());
+    renderer.setScissorTest(true);
+    bands.forEach((colour, k) => {
+      const [top, bottom] = [k, k + 1].map((row) => Math.round(height * (1 - row / bands.length)));
+      const low = Math.max(0, bottom - SEAM);
+      renderer.setScissor(0, low, width, top - low);
+      renderer.setClearColor(colour, 1);
+      renderer.clear();
+    });
+    renderer.setScissorTest(false);
+  }
+
   resize(width, height) {
     const { domElement } = this.renderer;
-    const ratio = RATIOS[this.level];
+    const { ratio } = this.level;
     const [w, h] = [Math.floor(width * ratio), Math.floor(height * ratio)];
     if (domElement.width === w && domElement.height === h) return;
     this.renderer.setPixelRatio(ratio);
@@ -103,26 +135,28 @@ export class Stage {
   }
 
   render(camera, moved) {
-    if (moved) this.renderer.shadowMap.needsUpdate = this.key.castShadow;
+    const { shadow } = this.key;
+    const { shadows } = this.level;
+    const begins = this.shadowed && !(this.key.castShadow && shadow.mapSize.x === shadows);
+    this.key.castShadow = this.shadowed;
+    if (begins) {
+      shadow.mapSize.set(shadows, shadows);
+      shadow.map?.dispose();
+      shadow.map = null;
+    }
+    if (moved || begins) this.renderer.shadowMap.needsUpdate = this.key.castShadow;
+    if (this.coarse) this.#clear();
     this.renderer.render(this.scene, camera);
   }
+}
 
-  /** Count pictures that come late; returns whether the picture is to be made simpler. */
-  late(now) {
-    const gap = now - this.last;
-    this.last = now;
-    if (this.best || gap > 250) return false; // a pause
-    this.slow = gap > SLOW ? this.slow + 1 : Math.max(0, this.slow - 0.5);
-    if (this.slow < PATIENCE || this.level === RATIOS.length - 1) return false;
-    this.slow = 0;
-    this.level += 1;
-    if (RATIOS[this.level] <= 1 && this.key.shadow.mapSize.x > 1024) {
-      this.key.shadow.mapSize.set(1024, 1024);
-      this.key.shadow.map?.dispose();
-      this.key.shadow.map = null;
-    }
-    return true;
-  }
+function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl", { failIfMajorPerformanceCaveat: true });
+  if (!gl) return true; // or there is no WebGL at all
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const software = SOFTWARE.test(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return software;
 }
 
 function materialsOf() {
@@ -148,6 +182,15 @@ export function ghostMaterials(theme) {
   const behind = { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 4 }; // what has not moved covers it
   const material = new THREE.MeshLambertMaterial({ ...look, ...behind });
   return Object.fromEntries(Object.keys(materialsOf()).map((name) => [name, material]));
+}
+
+/** The colours of a gradient from above in equal bands. */
+function bandsOf(colours) {
+  const [last, steps] = [BANDS - 1, colours.length - 1];
+  return Array.from({ length: BANDS }, (_, k) => {
+    const from = Math.min(Math.floor((k * steps) / last), steps - 1);
+    return new THREE.Color(colours[from]).lerp(new THREE.Color(colours[from + 1]), (k * steps) / last - from);
+  });
 }
 
 function gradient(colours) {

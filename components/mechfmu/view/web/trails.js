@@ -6,19 +6,20 @@ const STEP = 0.006; // of the size: nearer points are not kept
 const JUMP = 0.6; // of the size: a point that jumps leaves no trail
 const MOST = 500; // points
 const WIDTH = 0.0035; // of the size
+const ROWS = MOST + 3; // pairs of vertices of one trail
+const NOWHERE = [0, 0, 0];
 
 export class Trails {
   constructor(count, size) {
     this.size = size;
     this.trails = Array.from({ length: count }, () => []);
     const geometry = new THREE.BufferGeometry();
-    const attribute = (n) => new THREE.BufferAttribute(new Float32Array(n * 2 * MOST * count), n).setUsage(THREE.DynamicDrawUsage);
+    const rows = ROWS * count;
+    const attribute = (n) => new THREE.BufferAttribute(new Float32Array(n * 2 * rows), n).setUsage(THREE.DynamicDrawUsage);
     geometry.setAttribute("position", attribute(3));
     geometry.setAttribute("color", attribute(4));
     const faces = [];
-    for (let row = 0; row + 1 < MOST * count; row++) {
-      if ((row + 1) % MOST) faces.push(2 * row, 2 * row + 1, 2 * row + 2, 2 * row + 1, 2 * row + 3, 2 * row + 2);
-    }
+    for (let row = 0; row + 1 < rows; row++) faces.push(2 * row, 2 * row + 1, 2 * row + 2, 2 * row + 1, 2 * row + 3, 2 * row + 2);
     geometry.setIndex(faces);
     const look = { vertexColors: true, transparent: true, depthWrite: false, side: THREE.DoubleSide, toneMapped: false };
     this.mesh = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial(look));
@@ -51,25 +52,32 @@ export class Trails {
 
   /** Turn the ribbons to a camera at `eye`. */
   face(eye, theme) {
-    const { position, color } = this.mesh.geometry.attributes;
+    const { geometry } = this.mesh;
+    const { position, color } = geometry.attributes;
     const { r, g, b } = linear(theme.trail);
-    this.trails.forEach((trail, k) => {
-      for (let i = 0; i < MOST; i++) {
-        const n = Math.min(i, trail.length - 1);
-        const at = trail[n] ?? [0, 0, 0];
-        const [from, to] = [trail[Math.max(0, n - 1)] ?? at, trail[Math.min(trail.length - 1, n + 1)] ?? at];
+    let row = 0;
+    const put = (at, [x, y, z], alpha) => {
+      position.setXYZ(2 * row, at[0] + x, at[1] + y, at[2] + z);
+      position.setXYZ(2 * row + 1, at[0] - x, at[1] - y, at[2] - z);
+      for (const vertex of [2 * row, 2 * row + 1]) color.setXYZW(vertex, r, g, b, alpha);
+      row += 1;
+    };
+    for (const trail of this.trails) {
+      const last = trail.length - 1;
+      if (last < 1) continue;
+      put(trail[0], NOWHERE, 0); // without a width: nothing joins two trails
+      trail.forEach((at, n) => {
+        const [from, to] = [trail[Math.max(0, n - 1)], trail[Math.min(last, n + 1)]];
         const t = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
         const e = [eye.x - at[0], eye.y - at[1], eye.z - at[2]];
         const v = [t[1] * e[2] - t[2] * e[1], t[2] * e[0] - t[0] * e[2], t[0] * e[1] - t[1] * e[0]];
-        const length = Math.hypot(...v);
-        const part = trail.length > 1 ? n / (trail.length - 1) : 0;
-        const w = length > 0 ? (WIDTH * this.size * (0.4 + 0.6 * part)) / length : 0;
-        const row = 2 * (k * MOST + i);
-        position.setXYZ(row, at[0] + w * v[0], at[1] + w * v[1], at[2] + w * v[2]);
-        position.setXYZ(row + 1, at[0] - w * v[0], at[1] - w * v[1], at[2] - w * v[2]);
-        for (const vertex of [row, row + 1]) color.setXYZW(vertex, r, g, b, 0.85 * part ** 1.4);
-      }
-    });
+        const length = Math.hypot(v[0], v[1], v[2]);
+        const w = length > 0 ? (WIDTH * this.size * (0.4 + (0.6 * n) / last)) / length : 0;
+        put(at, [w * v[0], w * v[1], w * v[2]], 0.85 * (n / last) ** 1.4);
+      });
+      put(trail[last], NOWHERE, 0);
+    }
+    geometry.setDrawRange(0, 6 * Math.max(0, row - 1));
     position.needsUpdate = color.needsUpdate = true;
   }
 }

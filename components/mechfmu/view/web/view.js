@@ -19,6 +19,7 @@ import { Trails } from "./trails.js";
 const DEFAULTS = {
   axes: false, frames: false, forces: true, reactions: false, trails: true, ghost: false, follow: false, shadows: true,
 };
+const STILL = 400; // ms without a new picture, after which the last one is drawn as finely as possible
 const NO_WEBGL = "This browser cannot show the 3-D view: it has no WebGL, or WebGL is switched off.";
 
 export class View {
@@ -44,7 +45,7 @@ export class View {
       this.onCamera?.();
     });
     try {
-      this.stage = new Stage(this.canvas, scene.dimension, { best: options.best });
+      this.stage = new Stage(this.canvas, scene.dimension, options);
     } catch {
       this.stage = null;
       this.#apologize();
@@ -55,7 +56,10 @@ export class View {
     Object.assign(this.canvas.style, { display: "block", width: "100%", height: "100%", touchAction: "none", userSelect: "none" });
     parent.append(this.canvas);
     this.set({ theme: "light", ...options });
-    new ResizeObserver(() => this.#later()).observe(parent);
+    new ResizeObserver(() => {
+      this.box = null; // its size is read again
+      this.#later();
+    }).observe(parent);
   }
 
   /** Show a pose: the numbers of all members. */
@@ -75,15 +79,37 @@ export class View {
   /** Draw now. */
   render() {
     if (!this.stage || !this.figure) return;
-    const { clientWidth: width, clientHeight: height } = this.parent;
+    const { width, height } = (this.box ??= this.parent.getBoundingClientRect());
     if (!width || !height) return;
     this.stage.resize(width, height);
+    this.plane.shadow.visible = this.stage.shadowed;
     this.#aim(width / height);
     this.plane.look(this.orbit.focus, this.orbit.distance);
     if (this.trails.mesh.visible) this.trails.face(this.orbit.camera.position, this.theme);
     this.stage.render(this.orbit.camera, this.changed);
     this.changed = false;
-    if (this.stage.late(performance.now()) || (this.framing?.easing && !this.orbit.moved)) this.#later();
+    if (this.framing?.easing && !this.orbit.moved) this.#later();
+    this.#measure();
+  }
+
+  /** How long this picture takes; when no other follows it is drawn again as finely as possible. */
+  #measure() {
+    const { stage } = this;
+    clearTimeout(this.resting);
+    if (stage.still || this.measuring) return;
+    this.measuring = true;
+    const begun = document.timeline.currentTime;
+    requestAnimationFrame((now) => {
+      this.measuring = false;
+      if (stage.quality.took(now - begun)) this.#later();
+    });
+    if (stage.level !== stage.quality.finest) this.resting = setTimeout(() => this.#refine(), STILL);
+  }
+
+  #refine() {
+    this.stage.still = true;
+    this.render();
+    this.stage.still = false;
   }
 
   /** The camera, for a picture of some width over height. */
@@ -124,14 +150,16 @@ export class View {
     this.#later();
   }
 
-  set({ theme, ...changes }) {
+  /** theme, quality ("automatic", "high" or "low"), and what is shown: see DEFAULTS */
+  set({ theme, quality, ...changes }) {
     for (const key of Object.keys(DEFAULTS)) if (key in changes) this.shown[key] = Boolean(changes[key]);
     if (!this.stage) return;
     if (theme) {
       this.theme = THEMES[theme === "dark" ? "dark" : "light"];
       this.stage.paint(this.theme);
     }
-    this.stage.key.castShadow = this.shown.shadows;
+    if (quality) this.stage.quality.choose(quality);
+    this.stage.shadows = this.shown.shadows;
     if (!this.figure) return;
     if (theme) this.#paint();
     this.#choose();
@@ -193,6 +221,11 @@ export class View {
     this.#later();
   }
 
+  /** How fine the picture is: see quality.js. */
+  get quality() {
+    return this.stage?.quality ?? null;
+  }
+
   /** What the arrows stand for, such as "arrow 10 cm = 50 N"; empty without arrows. */
   arrowScale() {
     return this.forces?.text() ?? "";
@@ -231,7 +264,7 @@ export class View {
     const { dimension, size } = scene;
     const flat = dimension === 2;
     this.styles = stylesOf(scene, layouts, frame);
-    this.figure = new Figure(scene, layouts, this.styles, stage.materials);
+    this.figure = new Figure(scene, layouts, this.styles, stage.materials, { coarse: stage.coarse });
     this.floors = layouts.flatMap((layout) => layout.floors);
     const standing = flat && !scene.members.some(({ lines }) => lines.length); // seen from above, on its wheels
     this.back = !flat ? 0 : standing ? this.styles.low : this.styles.low - (this.floors.length ? 0.22 : 0.07) * size;
@@ -243,7 +276,7 @@ export class View {
     const moments = layouts.flatMap((layout) => layout.moments.map((offset) => ({ offset })));
     const height = this.styles.high + 0.015 * size;
     const reach = Math.max(0.25 * size, this.#extent(layouts.filter(({ arrows, moments: m }) => arrows.length + m.length)));
-    this.forces = new Forces(forces, moments, { dimension, size: Math.min(size, reach), height, largest: this.options.largest });
+    this.forces = new Forces(forces, moments, { dimension, size: Math.min(size, reach), height, largest: this.options.largest, coarse: stage.coarse });
     this.trails = new Trails(layouts.reduce((sum, layout) => sum + layout.trails.length, 0), size);
     this.plane = new GridPlane(size);
     this.shelf = flat && this.floors.length ? new Shelf(size, this.back, materials.shelf) : null;
@@ -395,9 +428,8 @@ export class View {
     this.worldAxes.mesh.visible = shown.axes;
     this.bodyAxes.mesh.visible = shown.frames;
     if (shown.frames) this.bodyAxes.pose(this.bodies.map((body) => this.#bodyPose(body)));
-    this.plane.shadow.visible = shown.shadows;
     if (shown.ghost && this.ghostFrame && !this.ghost) {
-      this.ghost = new Figure(this.data, this.layouts, this.styles, ghostMaterials(this.theme), true);
+      this.ghost = new Figure(this.data, this.layouts, this.styles, ghostMaterials(this.theme), { coarse: this.stage.coarse, ghost: true });
       this.ghost.paint(this.theme);
       this.stage.scene.add(this.ghost.group);
     }
