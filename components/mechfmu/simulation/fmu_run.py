@@ -19,6 +19,7 @@ from .controller import Controller, check_controller
 from .description import constants_of, display_unit_of, read_description
 from .experiment import FmuExperiment, FmuLog, fmu_experiment
 from .flags import first_of_each
+from .fmu_messages import register_logger
 from .inputs import inputs_at
 from .result import Result
 from .source_mechanism import drawable_mechanism
@@ -75,7 +76,10 @@ def simulate_fmu(
             if controller is not None:
                 t, signals, driven = run_controlled(experiment, controller, period, progress, log, terminal)
             else:
-                t, signals, driven = _run_with_fmpy(experiment, progress, log, recorders)
+                try:
+                    t, signals, driven = _run_with_fmpy(experiment, progress, log, recorders)
+                finally:
+                    register_logger()
         if not reaches(t[-1], experiment.t_stop, experiment.step):  # FMPy ends after a discarded step without an error
             raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
     except UserError:
