@@ -88,7 +88,7 @@ def simulate_fmu(
         written = [line.partition("] ")[2] for line in captured.getvalue().splitlines() if line.startswith("[")]
         reason = (written or log.errors or [str(error)])[-1]
         reached = _series(experiment, recorders[0].result()) if recorders else None
-        early = result_of(*reached) if reached and len(reached[0]) > 1 else None
+        early = result_of(*reached) if reached and reached[0][-1] > experiment.t_start else None
         raise StoppedEarly(f"{Path(fmu).name} did not run to the end: {reason}", early) from None
     for text in first_of_each(log.warnings)[:MAX_WARNINGS]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
