@@ -124,7 +124,7 @@ def rollout(
     courses = [_course(scalar, (inputs or {})[name], count, len(grid)) for name, scalar in driven.items()]
     recorded = readable(mechanism, outputs) if outputs is not None else mechanism.table.of(*OUTPUT_ROLES)
     own = [np.column_stack(columns)] if columns else [np.zeros((count, 0))]
-    plan = _Runs(
+    plan = Runs(
         mechanism, grid, count, tolerance, list(known.values()), own[0], list(driven.values()), courses, recorded
     )
     plan.make(_thread_count(threads), progress)
@@ -178,7 +178,7 @@ def _course(scalar: Scalar, value: Any, count: int, points: int) -> np.ndarray:
     return np.broadcast_to(given, (count, points))
 
 
-class _Runs:
+class Runs:
     """The arrays that the C code works with, and the threads that call it."""
 
     def __init__(
