@@ -56,14 +56,15 @@ def test_a_page_runs_alone_and_as_the_native_fmu(live: Callable[..., Live], fmu:
 
 
 def difference(page: Live, fmu: Path, names: list[str], rows: np.ndarray, values: dict[str, float]) -> float:
-    """Return the largest relative difference from the native FMU with the same parameters and inputs."""
+    """Return the largest difference from the native FMU with the same parameters and inputs, relative to the largest
+    value of the variable: the acceleration of a link on a stiff spring passes through zero, its terms do not."""
     step = page.js("return livePage.data.step")
     system = System(
         "alone", {"m": fmu}, set={f"m.{name}": x for name, x in values.items()}, stop=STEPS * step, step=step
     )
     native = system.simulate(adaptive=False)
     expected = np.column_stack([native[f"m.{name}"] for name in names])[1:]
-    return float(np.max(np.abs(rows - expected) / (1 + np.abs(expected))))
+    return float(np.max(np.abs(rows - expected) / (1 + np.max(np.abs(expected), axis=0))))
 
 
 @pytest.mark.parametrize("key", MEMBERS)

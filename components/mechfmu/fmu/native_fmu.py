@@ -56,6 +56,7 @@ def write_native_fmu(
     sources["model.c"] = sources["model.c"].replace(GUID_PLACEHOLDER, guid_of(description))
 
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
+    model |= {"constants": dict(mechanism.constants)} if mechanism.constants else {}
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
     contents |= license_contents(platforms, compiler, slave=False, mechanism=mechanism)
