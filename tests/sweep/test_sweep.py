@@ -175,6 +175,17 @@ def test_auto_leaves_the_solver_of_a_python_fmu_to_it(tmp_path: Path) -> None:
     assert "a Python FMU rounds differently" in why_not_batch(tmp_path / "python.fmu")
 
 
+def test_a_worker_without_a_compiler_uses_the_library_of_the_fmu(
+    chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_compiler(mechanism: object) -> None:
+        raise UserError("there is no C compiler")
+
+    monkeypatch.setattr("mechfmu.sweep.batch_runner.batch_library", no_compiler)
+    runner, engine = run_process._make_runner(chain, "auto", tmp_path)
+    assert isinstance(runner, Runner) and engine == "fmu (there is no C compiler)"
+
+
 def test_of_runs_made_at_once_the_one_that_ends_its_process_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_process, "_take", lambda job, folder: FragileProcess())
     monkeypatch.setattr(run_process, "_give_back", lambda job, process: None)
