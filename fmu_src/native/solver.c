@@ -35,6 +35,10 @@ enum { SHORT_STEP_RATIO = 5 };    /* a final step is short when the error contro
 enum { SHORT_STEP_BACKOFF = 10 }; /* final steps until a short one is tried again after one was rejected */
 static const double SHORT_STEP_ERROR = 0.1; /* allowed in a short step, in units of the tolerance: there are many */
 
+/* A long step is at least so many times as long as the run: it has 15 evaluations and the next one its first, a short
+ * step has 6. It is at most as long as nothing has changed before, so that one that is not used up costs little. */
+enum { LONG_STEP_RATIO = 5 };
+
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
@@ -45,7 +49,9 @@ size_t solver_size(size_t n, size_t n_guards) {
     return sizeof(Solver) + doubles_needed(n, n_guards) * sizeof(double) + n * sizeof(size_t);
 }
 
-Solver *solver_init(void *memory, size_t n, size_t n_guards) {
+size_t solver_long_step_size(size_t n) { return (1 + DENSE_ROWS) * n; }
+
+Solver *solver_init(void *memory, size_t n, size_t n_guards, double *long_step) {
     Solver *s = memory;
     double *next = (double *)(s + 1);
     Step *step = &s->step;
@@ -55,6 +61,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->g_known = s->g_unchanged = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
+    s->long_step = long_step;
+    s->long_step_made = 0;
     double **vectors[] = {&step->x, &step->slope, &step->x_new, &step->stage};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
     for (int i = 0; i < MOST_STAGES; i++, next += n) step->k[i] = next;
@@ -267,10 +275,77 @@ static int try_short_step(const Solver *s, SolverMemory *memory) {
     return 1;
 }
 
+/* --- long steps --------------------------------------------------------------------------------------------------- */
+
+/* Whether a long step is to be tried; its size is then step.h. */
+static int try_long_step(Solver *s, const SolverOptions *options, const SolverMemory *memory) {
+    Step *step = &s->step;
+    const double rest = options->stop_time - step->t, left = s->t_end - step->t;
+    if (!s->long_step || s->implicit || step->t != s->t_begin) return 0;
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (s->g_old[k] <= 0) return 0; /* it may become positive and cross zero between the runs' ends */
+    const double most = fmin(s->h_wanted, fmin(memory->unchanged_for, rest));
+    const double runs = floor(most / left * (1 + END_ROUNDING));
+    if (runs < LONG_STEP_RATIO) return 0;
+    step->h = fmin(runs * left, rest);
+    if (most == s->h_wanted) s->h_wanted = step->h; /* not cut, but for the rest of a run */
+    return 1;
+}
+
+/* Whether the run ends inside the long step in which it begins. */
+static int stays_in_long_step(const Solver *s, const SolverMemory *memory) {
+    const double span = s->t_end - s->step.t, rounding = END_ROUNDING * span;
+    return s->long_step && memory->unchanged_for > 0 && LONG_STEP_RATIO * (span - rounding) <= memory->long_h &&
+           s->t_end <= memory->long_t + memory->long_h + rounding;
+}
+
+/* Goes to the end of the run; x_new becomes the state at its beginning. */
+static void go_inside_long_step(Solver *s, const Step *long_step, SolverMemory *memory) {
+    Step *step = &s->step;
+    const size_t bytes = step->n * sizeof *step->x;
+    explicit_dense_output(long_step, fmin((s->t_end - memory->long_t) / memory->long_h, 1), step->stage);
+    memcpy(step->x_new, step->x, bytes);
+    memcpy(step->x, step->stage, bytes);
+    step->t = s->t_end;
+}
+
+static void continue_long_step(Solver *s, SolverMemory *memory) {
+    Step kept = {.n = s->step.n, .x = s->long_step};
+    for (size_t row = 0; row < DENSE_ROWS; row++) kept.dense[row] = s->long_step + (1 + row) * kept.n;
+    s->implicit = 0;
+    s->h_next = memory->explicit_step;
+    go_inside_long_step(s, &kept, memory);
+}
+
+/* There is an event before the end of the run: begins it again without the long step. */
+static Need leave_long_step(Solver *s, SolverMemory *memory) {
+    memcpy(s->step.x, s->step.x_new, s->step.n * sizeof *s->step.x);
+    s->step.t = s->t_begin;
+    s->long_step_made = 0;
+    memory->unchanged_for = memory->long_h = 0;
+    return GUARDS_AT_START;
+}
+
+static int has_finite_dense_output(const Step *step) {
+    for (int row = 0; row < DENSE_ROWS; row++)
+        for (size_t i = 0; i < step->n; i++)
+            if (!isfinite(step->dense[row][i])) return 0;
+    return 1;
+}
+
+void solver_keep_long_step(const Solver *s) {
+    const size_t n = s->step.n;
+    if (!s->long_step_made) return;
+    memcpy(s->long_step, s->step.x_new, n * sizeof *s->long_step);
+    for (size_t row = 0; row < DENSE_ROWS; row++)
+        memcpy(s->long_step + (1 + row) * n, s->step.dense[row], n * sizeof *s->long_step);
+}
+
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static Need end_run(Solver *s, SolverMemory *memory, Outcome outcome) {
     s->outcome = outcome;
+    memory->unchanged_for = outcome == ARRIVED ? memory->unchanged_for + s->span : 0;
     *(s->implicit ? &memory->implicit_step : &memory->explicit_step) = s->h_next;
     return NOTHING;
 }
@@ -296,11 +371,12 @@ static Need next_step(Solver *s, const SolverOptions *options, SolverMemory *mem
     s->last = s->h_wanted >= left * (1 - END_ROUNDING);
     step->h = s->last ? left : s->h_wanted;
     if (!s->last && !(step->h > MIN_STEP * fabs(step->t))) return end_run(s, memory, STEP_TOO_SMALL);
-    if (!try_short_step(s, memory)) return need_step(s);
+    const int is_long = s->last && try_long_step(s, options, memory);
+    if (!is_long && !try_short_step(s, memory)) return need_step(s);
     s->steps++;
-    s->short_step = 1;
+    s->short_step = !is_long;
     s->stiff = 0;
-    return SHORT_STEP;
+    return is_long ? LONG_STEP : SHORT_STEP;
 }
 
 /* The accepted step has no event. */
@@ -340,6 +416,29 @@ static Need judge_short_step(Solver *s, const Problem *problem, const SolverOpti
     return s->n_guards ? need_guards_in_step(s, 1) : end_step(s, problem, options, memory);
 }
 
+/* The run has gone to its end inside a long step. */
+static Need judge_end(Solver *s, SolverMemory *memory) {
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (!(s->g_trial[k] > 0)) return leave_long_step(s, memory);
+    memcpy(s->g_old, s->g_trial, s->n_guards * sizeof *s->g_old);
+    s->g_known = s->g_unchanged = s->slope_known = 0;
+    return end_run(s, memory, ARRIVED);
+}
+
+static Need need_guards_at_end(Solver *s, SolverMemory *memory) {
+    return s->n_guards ? GUARDS_AT_END : judge_end(s, memory);
+}
+
+static Need judge_long_step(Solver *s, const SolverOptions *options, SolverMemory *memory) {
+    if (!has_finite_dense_output(&s->step)) s->error = INFINITY;
+    if (!accept(s)) return next_step(s, options, memory);
+    s->long_step_made = 1;
+    memory->long_t = s->step.t;
+    memory->long_h = s->step.h;
+    go_inside_long_step(s, &s->step, memory);
+    return need_guards_at_end(s, memory);
+}
+
 static Need judge_guards(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
     Step *step = &s->step;
     double theta = 1;
@@ -365,7 +464,6 @@ static Need begin_steps(Solver *s, const SolverOptions *options, SolverMemory *m
         s->outcome = ARRIVED;
         return NOTHING;
     }
-    s->span = s->t_end - step->t;
     if (options->method != AUTOMATIC) memory->stiff = options->method == IMPLICIT;
     s->implicit = options->method == IMPLICIT || (memory->stiff && implicit_pays(s, memory->explicit_step));
     if (s->slope_known) return solver_continue(s, NULL, options, memory, SLOPE);
@@ -379,8 +477,15 @@ Need solver_begin(Solver *s, const SolverOptions *options, SolverMemory *memory,
     s->steps = s->evaluations = 0;
     s->rejected = 0;
     memcpy(s->step.x, x, s->step.n * sizeof *x);
-    s->step.t = t;
+    s->step.t = s->t_begin = t;
     s->t_end = t_end;
+    s->span = t_end - t;
+    s->long_step_made = 0;
+    if (stays_in_long_step(s, memory)) {
+        continue_long_step(s, memory);
+        return need_guards_at_end(s, memory);
+    }
+    memory->long_h = 0;
     if (s->n_guards && !s->g_unchanged) return GUARDS_AT_START;
     s->g_known = s->g_unchanged = 0;
     return begin_steps(s, options, memory);
@@ -393,6 +498,7 @@ Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *opt
         s->evaluations++;
         if (!event_at_start(s)) return begin_steps(s, options, memory);
         s->slope_known = 0;
+        memory->unchanged_for = 0;
         s->outcome = EVENT;
         return NOTHING;
     case SLOPE:
@@ -402,6 +508,10 @@ Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *opt
     case EXPLICIT_STEP: s->evaluations += EXPLICIT_EVALUATIONS; return judge_step(s, problem, options, memory);
     case IMPLICIT_STEP: return judge_step(s, problem, options, memory);
     case SHORT_STEP: s->evaluations += SHORT_EVALUATIONS; return judge_short_step(s, problem, options, memory);
+    case LONG_STEP:
+        s->evaluations += EXPLICIT_EVALUATIONS + DENSE_EVALUATIONS;
+        return judge_long_step(s, options, memory);
+    case GUARDS_AT_END: s->evaluations++; return judge_end(s, memory);
     case GUARDS_IN_STEP:
         s->evaluations += s->samples + (s->samples > 1 && !s->stiff ? DENSE_EVALUATIONS : 0);
         return judge_guards(s, problem, options, memory);
@@ -415,12 +525,17 @@ void solver_calculate(Solver *s, const Problem *problem, const SolverOptions *op
     const double tolerance = options->relative_tolerance;
     switch (need) {
     case SLOPE: problem->rates(problem->context, step->t, step->x, step->slope); break;
-    case GUARDS_AT_START: problem->guards(problem->context, step->t, step->x, s->g_trial); break;
+    case GUARDS_AT_START:
+    case GUARDS_AT_END: problem->guards(problem->context, step->t, step->x, s->g_trial); break;
     case EXPLICIT_STEP:
         s->error = explicit_step(step, problem->rates, problem->context, tolerance);
         s->stiffness = explicit_stiffness(step);
         break;
     case SHORT_STEP: s->error = short_step(step, problem->rates, problem->context, tolerance); break;
+    case LONG_STEP:
+        s->error = explicit_step(step, problem->rates, problem->context, tolerance);
+        explicit_prepare_dense_output(step, problem->rates, problem->context);
+        break;
     case IMPLICIT_STEP: s->error = implicit_step(s, problem, tolerance, s->rejected); break;
     case GUARDS_IN_STEP:
         if (s->samples > 1) prepare_dense_output(s, problem);

@@ -20,9 +20,11 @@ struct Solver {
     int slope_known;           /* step.slope is the one at the start of the next run */
     int implicit;              /* the method of this run */
     const double *slope_after; /* at the end of the last run; NULL: not known */
+    double *long_step;         /* the one that is kept: state at its start, then the rows of the dense output */
+    int long_step_made;        /* by this run: step.x_new is the state at its start, step.dense the dense output */
 
     /* the run, between two of the calculations that it needs */
-    double t_end, span;
+    double t_begin, t_end, span;
     double h_wanted;      /* the step size before it was cut to end at the end of the run */
     double h_next;        /* the step size that the error control wants next */
     double growth_factor; /* by which the last accepted step could have been larger */
