@@ -191,9 +191,9 @@ static int first_crossing(Solver *s, const Problem *problem, double a, double b,
             *theta = crossing;
             *guard = k;
         }
-        found = 1;
+        found++;
     }
-    if (!found) return 0;
+    if (found < 2) return found;
     double last = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
         if (!crosses_zero(s, k)) continue;
@@ -201,7 +201,6 @@ static int first_crossing(Solver *s, const Problem *problem, double a, double b,
         if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h) last = fmax(last, crossing);
     }
     *theta = last;
-    guards_at(s, problem, last, s->g_trial);
     return 1;
 }
 
@@ -457,7 +456,8 @@ static Need judge_guards(Solver *s, const Problem *problem, const SolverOptions 
             if (!(s->g_samples[k] > 0)) return need_step(s); /* there may be an event in it */
         memcpy(s->g_old, s->g_samples, s->n_guards * sizeof *s->g_old);
     } else if (first_event(s, problem, &theta)) {
-        dense_output(s, theta, step->x);
+        dense_output(s, theta, step->stage);
+        memcpy(step->x, step->stage, step->n * sizeof *step->x);
         step->t = step->t + theta * step->h;
         return end_run(s, memory, EVENT);
     }
