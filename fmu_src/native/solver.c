@@ -46,7 +46,7 @@ static const double LAST_ROW_ERROR = 1.0 / 800;
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
-    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + (3 + EVENT_SAMPLES_PER_STEP) * n_guards;
+    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + (4 + EVENT_SAMPLES_PER_STEP) * n_guards;
 }
 
 size_t solver_size(size_t n, size_t n_guards) {
@@ -76,7 +76,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards, double *long_step) 
     s->g_old = next + 2 * n * n;
     s->g_new = s->g_old + n_guards;
     s->g_trial = s->g_new + n_guards;
-    s->g_samples = s->g_trial + n_guards;
+    s->crossings = s->g_trial + n_guards;
+    s->g_samples = s->crossings + n_guards;
     s->pivots = (size_t *)(s->g_samples + EVENT_SAMPLES_PER_STEP * n_guards);
     return s;
 }
@@ -185,23 +186,19 @@ static int event_samples(const Solver *s, double growth_factor) {
 static int first_crossing(Solver *s, const Problem *problem, double a, double b, size_t *guard, double *theta) {
     int found = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
+        s->crossings[k] = INFINITY;
         if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, k, a, b);
-        if (!found || crossing < *theta) {
-            *theta = crossing;
+        s->crossings[k] = locate_zero_crossing(s, problem, k, a, b);
+        if (!found || s->crossings[k] < *theta) {
+            *theta = s->crossings[k];
             *guard = k;
         }
-        found++;
+        found = 1;
     }
-    if (found < 2) return found;
-    double last = 0;
-    for (size_t k = 0; k < s->n_guards; k++) {
-        if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, k, a, b);
-        if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h) last = fmax(last, crossing);
-    }
-    *theta = last;
-    return 1;
+    const double latest = *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h;
+    for (size_t k = 0; found && k < s->n_guards; k++)
+        if (s->crossings[k] <= latest) *theta = fmax(*theta, s->crossings[k]);
+    return found;
 }
 
 /* The first event in the accepted step, from the guards g_old at its start and its samples: the fraction of the step at

@@ -14,6 +14,7 @@ struct Solver {
     double *jacobian, *factors;
     size_t *pivots;
     double *g_old, *g_new, *g_trial;
+    double *crossings;         /* where in the step each guard crosses zero, while an event is located */
     double *g_samples;         /* the guards at EVENT_SAMPLES_PER_STEP points of the step */
     int g_known;               /* g_old holds the guards before the next run */
     int g_unchanged;           /* they are the guards at its start as well */
