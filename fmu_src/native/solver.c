@@ -24,7 +24,6 @@ static const double FIRST_STEP_DEFAULT = 1e-6;          /* s, where state or slo
 static const double FIRST_STEP_NEGLIGIBLE_SIZE = 1e-10; /* sum of squares in units of the tolerance */
 
 static const double MIN_STEP = 4 * DBL_EPSILON; /* relative to the time */
-static const double END_ROUNDING = 1e-9;        /* a step that leaves less than this part of the rest takes it all */
 enum { MAX_CROSSING_ITERATIONS = 200 };
 enum { BISECTION_PERIOD = 3 }; /* every third iteration of the search for a zero crossing is a bisection */
 
@@ -35,14 +34,6 @@ enum { SHORT_STEP_RATIO = 5 };    /* a final step is short when the error contro
 enum { SHORT_STEP_BACKOFF = 10 }; /* final steps until a short one is tried again after one was rejected */
 static const double SHORT_STEP_ERROR = 0.1; /* allowed in a short step, in units of the tolerance: there are many */
 
-/* A long step is at least so many times as long as the run: it has 15 evaluations and the next one its first, a short
- * step has 6. It is at most as long as nothing has changed before, so that one that is not used up costs little. */
-enum { LONG_STEP_RATIO = 5 };
-
-/* The error of the dense output inside a step, in parts of its last coefficient (measured: exoskeleton, from a ten
- * billionth of the tolerance to ten thousand times the tolerance, 1 / 860 to 1 / 740). */
-static const double LAST_ROW_ERROR = 1.0 / 800;
-
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
@@ -52,8 +43,6 @@ static size_t doubles_needed(size_t n, size_t n_guards) {
 size_t solver_size(size_t n, size_t n_guards) {
     return sizeof(Solver) + doubles_needed(n, n_guards) * sizeof(double) + n * sizeof(size_t);
 }
-
-size_t solver_long_step_size(size_t n) { return (1 + DENSE_ROWS) * n; }
 
 Solver *solver_init(void *memory, size_t n, size_t n_guards, double *long_step) {
     Solver *s = memory;
@@ -275,77 +264,6 @@ static int try_short_step(const Solver *s, SolverMemory *memory) {
     return 1;
 }
 
-/* --- long steps --------------------------------------------------------------------------------------------------- */
-
-/* Whether a long step is to be tried; its size is then step.h. */
-static int try_long_step(Solver *s, const SolverOptions *options, const SolverMemory *memory) {
-    Step *step = &s->step;
-    const double rest = options->stop_time - step->t, left = s->t_end - step->t;
-    if (!s->long_step || s->implicit || step->t != s->t_begin) return 0;
-    for (size_t k = 0; k < s->n_guards; k++)
-        if (s->g_old[k] <= 0) return 0; /* it may become positive and cross zero between the runs' ends */
-    const double most = fmin(s->h_wanted, fmin(memory->unchanged_for, rest));
-    const double runs = floor(most / left * (1 + END_ROUNDING));
-    if (runs < LONG_STEP_RATIO) return 0;
-    step->h = fmin(runs * left, rest);
-    s->h_wanted = step->h; /* its error says what the next size is to be */
-    return 1;
-}
-
-/* Whether the run ends inside the long step in which it begins. */
-static int stays_in_long_step(const Solver *s, const SolverMemory *memory) {
-    const double span = s->t_end - s->step.t, rounding = END_ROUNDING * span;
-    return s->long_step && memory->unchanged_for > 0 && LONG_STEP_RATIO * (span - rounding) <= memory->long_h &&
-           s->t_end <= memory->long_t + memory->long_h + rounding;
-}
-
-/* Goes to the end of the run; x_new becomes the state at its beginning. */
-static void go_inside_long_step(Solver *s, const Step *long_step, SolverMemory *memory) {
-    Step *step = &s->step;
-    const size_t bytes = step->n * sizeof *step->x;
-    explicit_dense_output(long_step, fmin((s->t_end - memory->long_t) / memory->long_h, 1), step->stage);
-    memcpy(step->x_new, step->x, bytes);
-    memcpy(step->x, step->stage, bytes);
-    step->t = s->t_end;
-}
-
-static void continue_long_step(Solver *s, SolverMemory *memory) {
-    Step kept = {.n = s->step.n, .x = s->long_step};
-    for (size_t row = 0; row < DENSE_ROWS; row++) kept.dense[row] = s->long_step + (1 + row) * kept.n;
-    s->implicit = 0;
-    s->h_next = memory->explicit_step;
-    go_inside_long_step(s, &kept, memory);
-}
-
-/* There is an event before the end of the run: begins it again without the long step. */
-static Need leave_long_step(Solver *s, SolverMemory *memory) {
-    memcpy(s->step.x, s->step.x_new, s->step.n * sizeof *s->step.x);
-    s->step.t = s->t_begin;
-    s->long_step_made = 0;
-    memory->unchanged_for = memory->long_h = 0;
-    return GUARDS_AT_START;
-}
-
-/* The error of the dense output, which can be far larger than that at the end of the step; in units of the tolerance.
- */
-static double dense_output_error(const Step *step, double tolerance) {
-    double sum = 0;
-    for (size_t i = 0; i < step->n; i++) {
-        const double e = LAST_ROW_ERROR * step->dense[DENSE_ROWS - 1][i];
-        const double scale = tolerance * (1 + fmax(fabs(step->x[i]), fabs(step->x_new[i])));
-        sum += (e / scale) * (e / scale);
-    }
-    return sqrt(sum / (double)step->n);
-}
-
-void solver_keep_long_step(const Solver *s) {
-    const size_t n = s->step.n;
-    if (!s->long_step_made) return;
-    memcpy(s->long_step, s->step.x_new, n * sizeof *s->long_step);
-    for (size_t row = 0; row < DENSE_ROWS; row++)
-        memcpy(s->long_step + (1 + row) * n, s->step.dense[row], n * sizeof *s->long_step);
-}
-
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static Need end_run(Solver *s, SolverMemory *memory, Outcome outcome) {
@@ -376,7 +294,7 @@ static Need next_step(Solver *s, const SolverOptions *options, SolverMemory *mem
     s->last = s->h_wanted >= left * (1 - END_ROUNDING);
     step->h = s->last ? left : s->h_wanted;
     if (!s->last && !(step->h > MIN_STEP * fabs(step->t))) return end_run(s, memory, STEP_TOO_SMALL);
-    const int is_long = s->last && try_long_step(s, options, memory);
+    const int is_long = s->last && long_step_pays(s, options, memory);
     if (!is_long && !try_short_step(s, memory)) return need_step(s);
     s->steps++;
     s->short_step = !is_long;
@@ -424,7 +342,10 @@ static Need judge_short_step(Solver *s, const Problem *problem, const SolverOpti
 /* The run has gone to its end inside a long step. */
 static Need judge_end(Solver *s, SolverMemory *memory) {
     for (size_t k = 0; k < s->n_guards; k++)
-        if (!(s->g_trial[k] > 0)) return leave_long_step(s, memory);
+        if (!(s->g_trial[k] > 0)) {
+            long_step_leave(s, memory);
+            return GUARDS_AT_START;
+        }
     memcpy(s->g_old, s->g_trial, s->n_guards * sizeof *s->g_old);
     s->g_known = s->g_unchanged = s->slope_known = 0;
     return end_run(s, memory, ARRIVED);
@@ -435,13 +356,10 @@ static Need need_guards_at_end(Solver *s, SolverMemory *memory) {
 }
 
 static Need judge_long_step(Solver *s, const SolverOptions *options, SolverMemory *memory) {
-    const double inside = dense_output_error(&s->step, options->relative_tolerance);
+    const double inside = long_step_error_inside(s, options->relative_tolerance);
     s->error = inside < s->error ? s->error : inside; /* NaN stays */
     if (!accept(s)) return next_step(s, options, memory);
-    s->long_step_made = 1;
-    memory->long_t = s->step.t;
-    memory->long_h = s->step.h;
-    go_inside_long_step(s, &s->step, memory);
+    long_step_enter(s, memory);
     return need_guards_at_end(s, memory);
 }
 
@@ -488,8 +406,10 @@ Need solver_begin(Solver *s, const SolverOptions *options, SolverMemory *memory,
     s->t_end = t_end;
     s->span = t_end - t;
     s->long_step_made = 0;
-    if (stays_in_long_step(s, memory)) {
-        continue_long_step(s, memory);
+    if (long_step_goes_on(s, memory)) {
+        s->implicit = 0;
+        s->h_next = memory->explicit_step;
+        long_step_continue(s, memory);
         return need_guards_at_end(s, memory);
     }
     memory->long_h = 0;

@@ -51,4 +51,20 @@ double implicit_cost(size_t n);
 void implicit_prepare_dense_output(Step *s);
 void implicit_dense_output(const Step *s, double theta, double *x);
 
+static const double END_ROUNDING = 1e-9; /* a step that leaves less than this part of the rest takes it all */
+
+/* Whether a long step is to be tried at the beginning of the run; its size is then step.h. */
+int long_step_pays(Solver *s, const SolverOptions *options, const SolverMemory *memory);
+
+/* The error of its dense output, in units of the tolerance: it can be far larger than that at the end of the step. */
+double long_step_error_inside(const Solver *s, double tolerance);
+
+/* Goes to the end of the run, inside the long step just accepted or, where that goes on, the one that is kept. */
+void long_step_enter(Solver *s, SolverMemory *memory);
+int long_step_goes_on(const Solver *s, const SolverMemory *memory);
+void long_step_continue(Solver *s, const SolverMemory *memory);
+
+/* Goes back to the beginning of the run: there is an event before its end, and no long step any more. */
+void long_step_leave(Solver *s, SolverMemory *memory);
+
 #endif

@@ -169,6 +169,6 @@ class Solver:
 
 
 def compiled_solver(native: Native) -> Solver:
-    sources = [RUNTIME / name for name in ("solver.c", "implicit_step.c")]
+    sources = [RUNTIME / name for name in ("solver.c", "implicit_step.c", "long_step.c")]
     flags = ["-std=c99", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
     return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig_for_this_platform()))
