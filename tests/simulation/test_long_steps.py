@@ -58,7 +58,7 @@ class Host:
 
     def inside(self) -> bool:
         """Whether a long step goes on beyond the present time."""
-        return self.memory.long_h > 0 and self.t < self.memory.long_t + self.memory.long_h - STEP / 2
+        return bool(self.memory.long_h > 0 and self.t < self.memory.long_t + self.memory.long_h - STEP / 2)
 
     def go_inside(self) -> None:
         for _ in range(1000):
@@ -111,8 +111,8 @@ def test_a_change_acts_from_the_time_at_which_it_is_made(solver: Solver) -> None
     for _ in range(200):
         host.step()
         since = host.t - changed
-        free = exact(host.t)
-        assert host.x == pytest.approx(free + [1 - math.cos(since), math.sin(since)], abs=LONG_STEP * TOLERANCE)
+        loaded = exact(host.t) + np.array([1 - math.cos(since), math.sin(since)])
+        assert host.x == pytest.approx(loaded, abs=LONG_STEP * TOLERANCE)
 
 
 def test_frequent_changes_cost_nothing(solver: Solver) -> None:
