@@ -214,26 +214,29 @@ static void gather_constants(Batch *batch, Slot **group, size_t n) {
     for (size_t l = 0; l < MOST_LANES; l++) batch->p_group[l] = l < n ? group[l] : NULL;
 }
 
-static void calculate_step(Lanes *lanes, Slot **group, size_t n, int need) {
-    const int is_short = need == SHORT_STEP;
+static void calculate_step(Lanes *lanes, Slot **group, size_t n, Need need) {
     for (size_t l = 0; l < lanes->width; l++) {
         const Instance *instance = group[l < n ? l : n - 1]->instance;
         lanes->h[l] = instance->solver->step.h;
         lanes->tolerance[l] = instance->options.relative_tolerance;
     }
     GATHER(slope, model.nx, solver->step.slope);
-    if (is_short)
+    if (need == SHORT_STEP)
         lanes_short_step(lanes);
+    else if (need == LONG_STEP)
+        lanes_long_step(lanes);
     else
         lanes_explicit_step(lanes);
-    const int end = is_short ? SHORT_END : EXPLICIT_END;
+    const int end = need == SHORT_STEP ? SHORT_END : EXPLICIT_END;
     SCATTER(lanes->x_new, model.nx, solver->step.x_new);
     SCATTER(lanes_stage(lanes, end), model.nx, solver->step.k[end]);
     for (size_t l = 0; l < n; l++) {
         Solver *solver = group[l]->instance->solver;
         solver->error = lanes->error[l];
-        if (!is_short) solver->stiffness = lanes->stiffness[l];
+        if (need == EXPLICIT_STEP) solver->stiffness = lanes->stiffness[l];
     }
+    for (int row = 0; need == LONG_STEP && row < DENSE_ROWS; row++)
+        SCATTER(lanes_dense(lanes, row), model.nx, solver->step.dense[row]);
 }
 
 /* What all slots of a group need. */
@@ -249,10 +252,11 @@ static void calculate(Batch *batch, Slot **group, size_t n, int need) {
         SCATTER(lanes->dx, model.nx, solver->step.slope);
         break;
     case GUARDS_AT_START:
+    case GUARDS_AT_END:
         lanes_guards(lanes);
         SCATTER(lanes->g, model.ng, solver->g_trial);
         break;
-    default: calculate_step(lanes, group, n, need);
+    default: calculate_step(lanes, group, n, (Need)need);
     }
 }
 

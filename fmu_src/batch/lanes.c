@@ -99,6 +99,11 @@ const double *lanes_stage(const Lanes *lanes, int stage) {
     return (const double *)m->step.k[stage];
 }
 
+const double *lanes_dense(const Lanes *lanes, int row) {
+    const LaneMemory *m = lanes->memory;
+    return (const double *)m->step.dense[row];
+}
+
 void lanes_gather(double *vector, size_t n, const double *const *sources) {
     for (size_t i = 0; i < n; i++)
         for (int l = 0; l < LANES; l++) vector[i * LANES + l] = sources[l][i];
@@ -146,6 +151,12 @@ void lanes_explicit_step(Lanes *lanes) {
 void lanes_short_step(Lanes *lanes) {
     LaneMemory *m = lanes->memory;
     m->error = short_step(&m->step, rates, m, m->tolerance);
+}
+
+void lanes_long_step(Lanes *lanes) {
+    LaneMemory *m = lanes->memory;
+    m->error = explicit_step(&m->step, rates, m, m->tolerance);
+    explicit_prepare_dense_output(&m->step, rates, m);
 }
 
 void lanes_guards_in_step(Lanes *lanes, const int *samples) {

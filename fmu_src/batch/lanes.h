@@ -20,8 +20,9 @@ size_t lanes_width(void);
 int lanes_init(Lanes *lanes);
 void lanes_release(Lanes *lanes);
 
-/* The slope at a stage of the step just made. */
+/* The slope at a stage of the step just made; a row of the dense output of a long one. */
 const double *lanes_stage(const Lanes *lanes, int stage);
+const double *lanes_dense(const Lanes *lanes, int row);
 
 /* Copies a vector of n elements for each lane into the lanes, or for the first `count` lanes back. */
 void lanes_gather(double *vector, size_t n, const double *const *sources);
@@ -32,9 +33,10 @@ void lanes_rates(Lanes *lanes);
 void lanes_outputs(Lanes *lanes);
 void lanes_guards(Lanes *lanes);
 
-/* Trial steps: x_new, error, stiffness (not of a short step) and the slopes at the stages. */
+/* Trial steps: x_new, error, stiffness (not of a short or long step) and the slopes at the stages. */
 void lanes_explicit_step(Lanes *lanes);
 void lanes_short_step(Lanes *lanes);
+void lanes_long_step(Lanes *lanes);
 
 /* The guards at the points that divide the step just made into samples[lane] parts, its end included: into g, one point
  * after the other. */

@@ -126,7 +126,8 @@ static inline Real explicit_stiffness(const Step *s) {
     return choose((Truth)(points > 0.0), stiffness, real(0));
 }
 
-/* Dense output of the accepted step: prepare once, then evaluate at t + theta * h, 0 <= theta <= 1. */
+/* Dense output of the accepted step: prepare once, then evaluate at t + theta * h, 0 <= theta <= 1, into a vector other
+ * than the step's x. */
 static inline void explicit_prepare_dense_output(Step *s, Rates *rates, void *context) {
     for (int stage = DOP_STAGES + 1; stage < DOP_DENSE_STAGES; stage++) {
         combine(s, DOP_A[stage], stage, s->stage);
@@ -146,12 +147,12 @@ static inline void explicit_prepare_dense_output(Step *s, Rates *rates, void *co
 }
 
 static inline void explicit_dense_output(const Step *s, Real theta, Real *x) {
-    for (size_t i = 0; i < s->n; i++) {
-        Real y = real(0);
-        for (int row = DENSE_ROWS - 1; row >= 0; row--)
-            y = (y + s->dense[row][i]) * (row % 2 == 0 ? theta : 1.0 - theta);
-        x[i] = s->x[i] + y;
+    for (size_t i = 0; i < s->n; i++) x[i] = real(0);
+    for (int row = DENSE_ROWS - 1; row >= 0; row--) { /* row by row, so that compilers vectorize it */
+        const Real factor = row % 2 == 0 ? theta : 1.0 - theta, *coefficients = s->dense[row];
+        for (size_t i = 0; i < s->n; i++) x[i] = (x[i] + coefficients[i]) * factor;
     }
+    for (size_t i = 0; i < s->n; i++) x[i] = s->x[i] + x[i];
 }
 
 #endif

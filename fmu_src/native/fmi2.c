@@ -126,6 +126,7 @@ static fmi2Status set_value(Instance *self, fmi2ValueReference reference, double
     if (row->role == INPUT && memcmp(place, &value, sizeof value) == 0)
         return fmi2OK; /* hosts set all inputs before every step, changed or not */
     *place = value;
+    self->state->memory.unchanged_for = 0;
     if (row->role == PARAMETER) {
         self->state->start_state_dirty = 1;
         self->state->parameters_unchecked = self->state->phase == EVENT_MODE;

@@ -24,7 +24,9 @@ static const double PROJECTION_LIMIT = 100;
  * begins with the slope and the guards that it knows. */
 static const double NEGLIGIBLE_PROJECTION = 1e-3;
 
-static size_t values_count(void) { return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng; }
+static size_t values_count(void) {
+    return model.nx + model.nd + model.nu * (1 + INPUT_ORDERS) + model.np + model.ng + solver_long_step_size(model.nx);
+}
 
 size_t instance_state_size(void) { return sizeof(State) + values_count() * sizeof(double); }
 
@@ -52,8 +54,8 @@ Instance *instance_new(const char *name, fmi2Type type, const fmi2CallbackFuncti
         instance_free(self);
         return NULL;
     }
-    self->solver = solver_init(solver, model.nx, model.ng);
     lay_out(self);
+    self->solver = solver_init(solver, model.nx, model.ng, self->u_dot + INPUT_ORDERS * model.nu);
     double *next = self->y + model.ny;
     struct {
         double **vector;
@@ -306,7 +308,9 @@ Need instance_step_begin(Instance *self, double t_end) {
         self->p[model.max_step_index],
         (Method)self->p[model.method_index],
         EVALUATION_LIMIT,
+        self->state->stop_time,
     };
+    if (self->state->polynomial) self->memory.unchanged_for = 0;
     self->t_end = t_end;
     self->t_run = self->state->t;
     self->run_count = self->ended = 0;
@@ -349,6 +353,7 @@ int instance_step_end(Instance *self) {
     complete_inputs(self, t_end);
     self->state->t = t_end;
     self->state->memory = self->memory;
+    solver_keep_long_step(self->solver);
     return 1;
 }
 

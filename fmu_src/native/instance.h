@@ -19,8 +19,8 @@ typedef struct {
     int started;              /* Model Exchange: continuous-time mode has been entered */
     int parameters_unchecked; /* Model Exchange: parameters were set after initialization and not checked yet */
     int unused;
-    /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u. g: the guards at the end of the last step; in Model
-     * Exchange positive where a guard has not crossed zero. */
+    /* x, d, u, p, g, then INPUT_ORDERS times the derivatives of u, then the solver's long step. g: the guards at the
+     * end of the last step; in Model Exchange positive where a guard has not crossed zero. */
     double values[];
 } State;
 

@@ -24,7 +24,6 @@ static const double FIRST_STEP_DEFAULT = 1e-6;          /* s, where state or slo
 static const double FIRST_STEP_NEGLIGIBLE_SIZE = 1e-10; /* sum of squares in units of the tolerance */
 
 static const double MIN_STEP = 4 * DBL_EPSILON; /* relative to the time */
-static const double END_ROUNDING = 1e-9;        /* a step that leaves less than this part of the rest takes it all */
 enum { MAX_CROSSING_ITERATIONS = 200 };
 enum { BISECTION_PERIOD = 3 }; /* every third iteration of the search for a zero crossing is a bisection */
 
@@ -38,14 +37,14 @@ static const double SHORT_STEP_ERROR = 0.1; /* allowed in a short step, in units
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static size_t doubles_needed(size_t n, size_t n_guards) {
-    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + (3 + EVENT_SAMPLES_PER_STEP) * n_guards;
+    return n * (4 + MOST_STAGES + DENSE_ROWS) + 2 * n * n + (4 + EVENT_SAMPLES_PER_STEP) * n_guards;
 }
 
 size_t solver_size(size_t n, size_t n_guards) {
     return sizeof(Solver) + doubles_needed(n, n_guards) * sizeof(double) + n * sizeof(size_t);
 }
 
-Solver *solver_init(void *memory, size_t n, size_t n_guards) {
+Solver *solver_init(void *memory, size_t n, size_t n_guards, double *long_step) {
     Solver *s = memory;
     double *next = (double *)(s + 1);
     Step *step = &s->step;
@@ -55,6 +54,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->g_known = s->g_unchanged = 0;
     s->slope_known = 0;
     s->slope_after = NULL;
+    s->long_step = long_step;
+    s->long_step_made = 0;
     double **vectors[] = {&step->x, &step->slope, &step->x_new, &step->stage};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, next += n) *vectors[i] = next;
     for (int i = 0; i < MOST_STAGES; i++, next += n) step->k[i] = next;
@@ -64,7 +65,8 @@ Solver *solver_init(void *memory, size_t n, size_t n_guards) {
     s->g_old = next + 2 * n * n;
     s->g_new = s->g_old + n_guards;
     s->g_trial = s->g_new + n_guards;
-    s->g_samples = s->g_trial + n_guards;
+    s->crossings = s->g_trial + n_guards;
+    s->g_samples = s->crossings + n_guards;
     s->pivots = (size_t *)(s->g_samples + EVENT_SAMPLES_PER_STEP * n_guards);
     return s;
 }
@@ -173,24 +175,19 @@ static int event_samples(const Solver *s, double growth_factor) {
 static int first_crossing(Solver *s, const Problem *problem, double a, double b, size_t *guard, double *theta) {
     int found = 0;
     for (size_t k = 0; k < s->n_guards; k++) {
+        s->crossings[k] = INFINITY;
         if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, k, a, b);
-        if (!found || crossing < *theta) {
-            *theta = crossing;
+        s->crossings[k] = locate_zero_crossing(s, problem, k, a, b);
+        if (!found || s->crossings[k] < *theta) {
+            *theta = s->crossings[k];
             *guard = k;
         }
         found = 1;
     }
-    if (!found) return 0;
-    double last = 0;
-    for (size_t k = 0; k < s->n_guards; k++) {
-        if (!crosses_zero(s, k)) continue;
-        const double crossing = locate_zero_crossing(s, problem, k, a, b);
-        if (crossing <= *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h) last = fmax(last, crossing);
-    }
-    *theta = last;
-    guards_at(s, problem, last, s->g_trial);
-    return 1;
+    const double latest = *theta + 2 * EVENT_TIME_TOLERANCE / s->step.h;
+    for (size_t k = 0; found && k < s->n_guards; k++)
+        if (s->crossings[k] <= latest) *theta = fmax(*theta, s->crossings[k]);
+    return found;
 }
 
 /* The first event in the accepted step, from the guards g_old at its start and its samples: the fraction of the step at
@@ -271,6 +268,7 @@ static int try_short_step(const Solver *s, SolverMemory *memory) {
 
 static Need end_run(Solver *s, SolverMemory *memory, Outcome outcome) {
     s->outcome = outcome;
+    memory->unchanged_for = outcome == ARRIVED ? memory->unchanged_for + s->span : 0;
     *(s->implicit ? &memory->implicit_step : &memory->explicit_step) = s->h_next;
     return NOTHING;
 }
@@ -296,11 +294,12 @@ static Need next_step(Solver *s, const SolverOptions *options, SolverMemory *mem
     s->last = s->h_wanted >= left * (1 - END_ROUNDING);
     step->h = s->last ? left : s->h_wanted;
     if (!s->last && !(step->h > MIN_STEP * fabs(step->t))) return end_run(s, memory, STEP_TOO_SMALL);
-    if (!try_short_step(s, memory)) return need_step(s);
+    const int is_long = s->last && long_step_pays(s, options, memory);
+    if (!is_long && !try_short_step(s, memory)) return need_step(s);
     s->steps++;
-    s->short_step = 1;
+    s->short_step = !is_long;
     s->stiff = 0;
-    return SHORT_STEP;
+    return is_long ? LONG_STEP : SHORT_STEP;
 }
 
 /* The accepted step has no event. */
@@ -340,6 +339,30 @@ static Need judge_short_step(Solver *s, const Problem *problem, const SolverOpti
     return s->n_guards ? need_guards_in_step(s, 1) : end_step(s, problem, options, memory);
 }
 
+/* The run has gone to its end inside a long step. */
+static Need judge_end(Solver *s, SolverMemory *memory) {
+    for (size_t k = 0; k < s->n_guards; k++)
+        if (!(s->g_trial[k] > 0)) {
+            long_step_leave(s, memory);
+            return GUARDS_AT_START;
+        }
+    memcpy(s->g_old, s->g_trial, s->n_guards * sizeof *s->g_old);
+    s->g_known = s->g_unchanged = s->slope_known = 0;
+    return end_run(s, memory, ARRIVED);
+}
+
+static Need need_guards_at_end(Solver *s, SolverMemory *memory) {
+    return s->n_guards ? GUARDS_AT_END : judge_end(s, memory);
+}
+
+static Need judge_long_step(Solver *s, const SolverOptions *options, SolverMemory *memory) {
+    const double inside = long_step_error_inside(s, options->relative_tolerance);
+    s->error = inside < s->error ? s->error : inside; /* NaN stays */
+    if (!accept(s)) return next_step(s, options, memory);
+    long_step_enter(s, memory);
+    return need_guards_at_end(s, memory);
+}
+
 static Need judge_guards(Solver *s, const Problem *problem, const SolverOptions *options, SolverMemory *memory) {
     Step *step = &s->step;
     double theta = 1;
@@ -348,7 +371,8 @@ static Need judge_guards(Solver *s, const Problem *problem, const SolverOptions 
             if (!(s->g_samples[k] > 0)) return need_step(s); /* there may be an event in it */
         memcpy(s->g_old, s->g_samples, s->n_guards * sizeof *s->g_old);
     } else if (first_event(s, problem, &theta)) {
-        dense_output(s, theta, step->x);
+        dense_output(s, theta, step->stage);
+        memcpy(step->x, step->stage, step->n * sizeof *step->x);
         step->t = step->t + theta * step->h;
         return end_run(s, memory, EVENT);
     }
@@ -365,7 +389,6 @@ static Need begin_steps(Solver *s, const SolverOptions *options, SolverMemory *m
         s->outcome = ARRIVED;
         return NOTHING;
     }
-    s->span = s->t_end - step->t;
     if (options->method != AUTOMATIC) memory->stiff = options->method == IMPLICIT;
     s->implicit = options->method == IMPLICIT || (memory->stiff && implicit_pays(s, memory->explicit_step));
     if (s->slope_known) return solver_continue(s, NULL, options, memory, SLOPE);
@@ -379,8 +402,17 @@ Need solver_begin(Solver *s, const SolverOptions *options, SolverMemory *memory,
     s->steps = s->evaluations = 0;
     s->rejected = 0;
     memcpy(s->step.x, x, s->step.n * sizeof *x);
-    s->step.t = t;
+    s->step.t = s->t_begin = t;
     s->t_end = t_end;
+    s->span = t_end - t;
+    s->long_step_made = 0;
+    if (long_step_goes_on(s, memory)) {
+        s->implicit = 0;
+        s->h_next = memory->explicit_step;
+        long_step_continue(s, memory);
+        return need_guards_at_end(s, memory);
+    }
+    memory->long_h = 0;
     if (s->n_guards && !s->g_unchanged) return GUARDS_AT_START;
     s->g_known = s->g_unchanged = 0;
     return begin_steps(s, options, memory);
@@ -393,6 +425,7 @@ Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *opt
         s->evaluations++;
         if (!event_at_start(s)) return begin_steps(s, options, memory);
         s->slope_known = 0;
+        memory->unchanged_for = 0;
         s->outcome = EVENT;
         return NOTHING;
     case SLOPE:
@@ -402,6 +435,10 @@ Need solver_continue(Solver *s, const Problem *problem, const SolverOptions *opt
     case EXPLICIT_STEP: s->evaluations += EXPLICIT_EVALUATIONS; return judge_step(s, problem, options, memory);
     case IMPLICIT_STEP: return judge_step(s, problem, options, memory);
     case SHORT_STEP: s->evaluations += SHORT_EVALUATIONS; return judge_short_step(s, problem, options, memory);
+    case LONG_STEP:
+        s->evaluations += EXPLICIT_EVALUATIONS + DENSE_EVALUATIONS;
+        return judge_long_step(s, options, memory);
+    case GUARDS_AT_END: s->evaluations++; return judge_end(s, memory);
     case GUARDS_IN_STEP:
         s->evaluations += s->samples + (s->samples > 1 && !s->stiff ? DENSE_EVALUATIONS : 0);
         return judge_guards(s, problem, options, memory);
@@ -415,12 +452,17 @@ void solver_calculate(Solver *s, const Problem *problem, const SolverOptions *op
     const double tolerance = options->relative_tolerance;
     switch (need) {
     case SLOPE: problem->rates(problem->context, step->t, step->x, step->slope); break;
-    case GUARDS_AT_START: problem->guards(problem->context, step->t, step->x, s->g_trial); break;
+    case GUARDS_AT_START:
+    case GUARDS_AT_END: problem->guards(problem->context, step->t, step->x, s->g_trial); break;
     case EXPLICIT_STEP:
         s->error = explicit_step(step, problem->rates, problem->context, tolerance);
         s->stiffness = explicit_stiffness(step);
         break;
     case SHORT_STEP: s->error = short_step(step, problem->rates, problem->context, tolerance); break;
+    case LONG_STEP:
+        s->error = explicit_step(step, problem->rates, problem->context, tolerance);
+        explicit_prepare_dense_output(step, problem->rates, problem->context);
+        break;
     case IMPLICIT_STEP: s->error = implicit_step(s, problem, tolerance, s->rejected); break;
     case GUARDS_IN_STEP:
         if (s->samples > 1) prepare_dense_output(s, problem);

@@ -19,6 +19,8 @@ typedef enum { EXPLICIT = 1, IMPLICIT = 2, AUTOMATIC = 3 } Method;
 typedef struct {
     double explicit_step;   /* the step size that the error control wants next; 0: none yet */
     double implicit_step;   /* likewise */
+    double unchanged_for;   /* how long inputs have not changed and no event has occurred, s */
+    double long_t, long_h;  /* the long step that has been made: from long_t by long_h; long_h 0: there is none */
     int stiff;              /* stability has limited the explicit steps, and the implicit method has taken over */
     int stiff_steps;        /* explicit steps that looked stiff */
     int nonstiff_steps;     /* explicit steps that did not, since the last one that did */
@@ -30,15 +32,25 @@ typedef struct {
     double max_step;           /* 0: no limit */
     Method method;
     long evaluation_limit; /* of the problem's functions; checked between steps */
+    double stop_time;      /* no long step goes beyond it */
 } SolverOptions;
 
 typedef enum { ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL } Outcome;
 
 typedef struct Solver Solver;
 
-/* The size of a solver's memory for n states and n_guards guards; solver_init lays the solver out in it. */
+/* Long steps. A run that is much shorter than the step that the error control wants ends inside a step of the size of
+ * several runs, and so do the next ones, as long as each begins where the last one ended: there the state comes from
+ * the dense output. Whoever changes inputs or states in between sets unchanged_for to 0, which ends the long step. */
+size_t solver_long_step_size(size_t n); /* of the long step, in numbers */
+
+/* The size of a solver's memory for n states and n_guards guards; solver_init lays the solver out in it. `long_step`:
+ * where the long step is kept that has been made, together with the SolverMemory; NULL: none is made. */
 size_t solver_size(size_t n, size_t n_guards);
-Solver *solver_init(void *memory, size_t n, size_t n_guards);
+Solver *solver_init(void *memory, size_t n, size_t n_guards, double *long_step);
+
+/* Keeps the long step that the last run has made, if it has. */
+void solver_keep_long_step(const Solver *solver);
 
 /* The guards before a change of inputs, parameters or states at the start of the next run. A guard that crosses zero by
  * that change is an event at the start of the run. `unchanged`: nothing has changed. */
@@ -59,6 +71,8 @@ typedef enum {
     GUARDS_AT_START, /* the guards there */
     EXPLICIT_STEP,   /* a trial step */
     SHORT_STEP,      /* one with the cheaper explicit method */
+    LONG_STEP,       /* an explicit one that goes beyond the end of the run, with its dense output */
+    GUARDS_AT_END,   /* the guards at the end of the run, inside a long step */
     IMPLICIT_STEP,
     GUARDS_IN_STEP /* the guards at points inside and at the end of the accepted step */
 } Need;

@@ -12,10 +12,13 @@
 
 EXPORT size_t access_solver_size(size_t n, size_t n_guards) { return solver_size(n, n_guards); }
 
+EXPORT size_t access_long_step_size(size_t n) { return solver_long_step_size(n); }
+
 EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOptions *options, SolverMemory *remembered,
-                          double t_end, double *t, double *x, size_t *guard, long *steps) {
-    Solver *solver = solver_init(memory, problem->n, problem->n_guards);
+                          double *long_step, double t_end, double *t, double *x, size_t *guard, long *steps) {
+    Solver *solver = solver_init(memory, problem->n, problem->n_guards, long_step);
     const Outcome outcome = solver_run(solver, problem, options, remembered, t_end, t, x, guard);
+    solver_keep_long_step(solver);
     *steps = solver_steps(solver);
     return outcome;
 }
@@ -24,7 +27,7 @@ EXPORT Outcome access_run(void *memory, const Problem *problem, const SolverOpti
  * units of the tolerance. */
 EXPORT double access_step(void *memory, const Problem *problem, int implicit, double t, double h, double tolerance,
                           double *x, size_t n_theta, const double *theta, double *inside) {
-    Solver *s = solver_init(memory, problem->n, problem->n_guards);
+    Solver *s = solver_init(memory, problem->n, problem->n_guards, NULL);
     Step *step = &s->step;
     step->t = t;
     step->h = h;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref, c_double, c_int, c_long, c_size_t, c_void_p
 from dataclasses import dataclass, field
@@ -36,6 +37,9 @@ class CMemory(ctypes.Structure):
     _fields_ = [
         ("explicit_step", c_double),
         ("implicit_step", c_double),
+        ("unchanged_for", c_double),
+        ("long_t", c_double),
+        ("long_h", c_double),
         ("stiff", c_int),
         ("stiff_steps", c_int),
         ("nonstiff_steps", c_int),
@@ -49,6 +53,7 @@ class COptions(ctypes.Structure):
         ("max_step", c_double),
         ("method", c_int),
         ("evaluation_limit", c_long),
+        ("stop_time", c_double),
     ]
 
 
@@ -102,15 +107,20 @@ class Solver:
         self._c.access_solver_size.restype = c_size_t
         self._c.access_step.restype = c_double
         self._c.access_solver_size.argtypes = [c_size_t, c_size_t]
+        self._c.access_long_step_size.restype, self._c.access_long_step_size.argtypes = c_size_t, [c_size_t]
         structures = [POINTER(CProblem), POINTER(COptions), POINTER(CMemory)]
         counts = [POINTER(c_size_t), POINTER(c_long)]
-        self._c.access_run.argtypes = [c_void_p, *structures, c_double, POINT, POINT, *counts]
+        self._c.access_run.argtypes = [c_void_p, *structures, POINT, c_double, POINT, POINT, *counts]
         numbers = [c_double, c_double, c_double]
         self._c.access_step.argtypes = [c_void_p, POINTER(CProblem), c_int, *numbers, POINT, c_size_t, POINT, POINT]
 
     def _room(self, problem: Problem) -> Any:
         size = self._c.access_solver_size(problem.n, problem.c.n_guards)
         return (c_double * (size // 8 + 1))()
+
+    def long_step_of(self, n: int) -> Any:
+        """Where a long step of n states is kept."""
+        return (c_double * self._c.access_long_step_size(n))()
 
     def run(
         self,
@@ -123,13 +133,15 @@ class Solver:
         max_step: float = 0.0,
         evaluation_limit: int = 10_000_000,
         memory: CMemory | None = None,
+        long_step: Any = None,
+        stop_time: float = math.inf,
     ) -> Run:
-        memory, options = memory or CMemory(), COptions(tolerance, max_step, method, evaluation_limit)
+        memory, options = memory or CMemory(), COptions(tolerance, max_step, method, evaluation_limit, stop_time)
         point, now, guard, steps = (c_double * max(1, len(x)))(*x), c_double(t), c_size_t(99), c_long(-1)
         evaluations, tangents = problem.evaluations, problem.tangents
         structures = byref(problem.c), byref(options), byref(memory)
         results = byref(now), point, byref(guard), byref(steps)
-        outcome = self._c.access_run(self._room(problem), *structures, t_end, *results)
+        outcome = self._c.access_run(self._room(problem), *structures, long_step, t_end, *results)
         cost = problem.evaluations - evaluations, problem.tangents - tangents
         end = np.array(point[: len(x)])
         return Run(outcome, now.value, end, guard.value, steps.value, *cost, bool(memory.stiff), memory)
@@ -157,6 +169,6 @@ class Solver:
 
 
 def compiled_solver(native: Native) -> Solver:
-    sources = [RUNTIME / name for name in ("solver.c", "implicit_step.c")]
+    sources = [RUNTIME / name for name in ("solver.c", "implicit_step.c", "long_step.c")]
     flags = ["-std=c99", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{RUNTIME}", f"-I{FMI}"]
     return Solver(native.program("solver_access.so", [*sources, C / "solver_access.c"], flags, zig_for_this_platform()))
