@@ -28,6 +28,7 @@ import numpy as np
 from loops import (
     Burst,
     PinocchioJoint,
+    PinocchioModel,
     Report,
     check_agreement,
     compiled_loop,
@@ -193,7 +194,8 @@ def report_pinocchio(report: Report, rounds: int, progress: Callable[[str], None
     q = np.hstack([x[:, at.part("x")], x[:, at.part("y")], relative(phi)])
     v = np.hstack([x[:, at.part("vx")], x[:, at.part("vy")], relative(w)])
     force = np.hstack([np.zeros((POINTS, 2)), hinge])
-    peers = pinocchio_bursts(joints, (0.0, -m.table.p(p).gravity, 0.0), *map(np.ascontiguousarray, (q, v, force)))
+    rigid = PinocchioModel(joints, (0.0, -m.table.p(p).gravity, 0.0))
+    peers = pinocchio_bursts(rigid, *map(np.ascontiguousarray, (q, v, force)))
     bursts, rates = engine_bursts(m, x, u, p)
     for burst in (bursts["engine c"], *(peer for peer, _ in peers.values())):
         burst(POINTS)

@@ -14,15 +14,18 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import casadi
 import numpy as np
 
 from mechfmu.cli.progress import Reporter
+from mechfmu.codegen.c_model import boundary_count, graphs
 from mechfmu.codegen.cache import cache_folder
-from mechfmu.codegen.compiler import host_platform
+from mechfmu.codegen.compiler import compile_library, default_compiler, host_platform
+from mechfmu.codegen.program import OUTPUT, Program
 from mechfmu.codegen.sources import fmu_source
 from mechfmu.console import Console, Styled, TextTable
 from mechfmu.model import Mechanism
@@ -50,7 +53,7 @@ def compiled_loop(source: str, *flags: str) -> ctypes.CDLL:
         str(C_FILES / source),
         *flags,
     ]
-    texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", source))]
+    texts = [" ".join(command), *((C_FILES / name).read_text() for name in ("burst.h", "pinocchio_model.h", source))]
     target = (
         cache_folder()
         / f"benchmark_{Path(source).stem}_{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}.so"
@@ -76,6 +79,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 
 
 Burst = Callable[[int], float]  # that many evaluations -> CPU seconds of one
+Contenders = dict[str, tuple[Burst, np.ndarray]]  # with the array of the accelerations
 
 
 def contest(bursts: dict[str, Burst], rounds: int, seconds: float = 0.002) -> dict[str, float]:
@@ -162,17 +166,28 @@ class PinocchioJoint:
         return [*self.rotation.ravel(), *self.point, *self.axis, self.mass, *self.com, *self.inertia.ravel()]
 
 
-def pinocchio_bursts(
-    joints: Sequence[PinocchioJoint], gravity: Sequence[float], q: np.ndarray, v: np.ndarray, tau: np.ndarray
-) -> dict[str, tuple[Burst, np.ndarray]]:
+@dataclass(frozen=True)
+class PinocchioModel:
+    """The joints as the arrays that the compiled loops read."""
+
+    joints: Sequence[PinocchioJoint]
+    gravity: Sequence[float]
+
+    def arrays(self) -> list[np.ndarray]:
+        codes, parents = [j.code() for j in self.joints], [j.parent for j in self.joints]
+        numbers = np.array([j.numbers() for j in self.joints])
+        return [np.array(codes, np.int32), np.array(parents, np.int32), numbers, np.array(self.gravity, float)]
+
+    def numbers(self) -> np.ndarray:
+        """All numbers: those of each joint, then gravity."""
+        return np.concatenate([np.ravel(array) for array in self.arrays()[2:]])
+
+
+def pinocchio_bursts(model: PinocchioModel, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Contenders:
     """Bursts of both forms of aba at the points (q[i], v[i], tau[i]), each with the array of its accelerations."""
-    loop = _pinocchio_loop()
-    kinds, parents = (np.array(a, dtype=np.int32) for a in ([j.code() for j in joints], [j.parent for j in joints]))
-    numbers, weight = np.array([j.numbers() for j in joints]), np.array(gravity, dtype=float)
+    loop, arrays = _pinocchio_library("pinocchio_loop.cpp"), model.arrays()
     loop.pinocchio_mechanism.restype, loop.pinocchio_burst.restype = ctypes.c_void_p, ctypes.c_double
-    mechanism = ctypes.c_void_p(
-        loop.pinocchio_mechanism(len(joints), pointer(kinds), pointer(parents), pointer(numbers), pointer(weight))
-    )
+    mechanism = ctypes.c_void_p(loop.pinocchio_mechanism(len(model.joints), *map(pointer, arrays)))
 
     def form(local: int) -> tuple[Burst, np.ndarray]:
         kept = [q, v, tau, np.zeros_like(v)]
@@ -183,7 +198,7 @@ def pinocchio_bursts(
     return {"Pinocchio, world axes": form(0), "Pinocchio, body axes": form(1)}
 
 
-def _pinocchio_loop() -> ctypes.CDLL:
+def _pinocchio_library(source: str, *more: str) -> ctypes.CDLL:
     prefix = package_folder("pinocchio").parents[3]  # <prefix>/lib/pythonX.Y/site-packages/pinocchio
     places = [
         prefix / "include" / "eigen3",
@@ -201,7 +216,89 @@ def _pinocchio_loop() -> ctypes.CDLL:
     )
     headers = [option for folder in (prefix / "include", eigen) for option in ("-isystem", str(folder))]
     library = [f"-L{prefix / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{prefix / 'lib'}"]
-    return compiled_loop("pinocchio_loop.cpp", "-std=c++17", *(f"-D{d}" for d in definitions), *headers, *library)
+    return compiled_loop(source, "-std=c++17", *(f"-D{d}" for d in definitions), *headers, *library, *more)
+
+
+# --- code generated from Pinocchio's aba ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GeneratedAba:
+    """Code that CasADi writes of Pinocchio's aba, compiled as our own, in the form with fewer operations."""
+
+    burst: Burst
+    vdot: np.ndarray
+    operations: int
+
+
+def generated_aba(
+    model: PinocchioModel, variable: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
+) -> GeneratedAba:
+    """Record, write, compile. variable: which of model.numbers() are arguments of the code, and not constants."""
+    casadi_folder = package_folder("casadi")
+    flags = ["-O0", "-isystem", str(casadi_folder / "include"), f"-L{casadi_folder}", "-lcasadi"]
+    recorder = _pinocchio_library("pinocchio_graph.cpp", *flags, f"-Wl,-rpath,{casadi_folder}")
+    mask, arrays, numbers = np.ascontiguousarray(variable, dtype=np.uint8), model.arrays(), model.numbers()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, graphs = Path(temporary), []
+        for local in (0, 1):
+            file = folder / f"aba_{local}.casadi"
+            arguments = [*map(pointer, arrays), ctypes.c_void_p(mask.ctypes.data)]
+            recorder.pinocchio_graph(str(file).encode(), local, len(model.joints), *arguments)
+            graph = casadi.Function.load(str(file))
+            symbols = graph.sx_in()
+            graphs.append(casadi.Function("aba", symbols, casadi.cse(graph.call(symbols))))
+        best = min(graphs, key=operation_count)
+        code = folder / "aba.c"
+        code.write_text(_generated(best))
+        target = folder / "aba.so"
+        compile_library(folder, [code.name], target, host_platform(), default_compiler(), ("-DGCC_HASCLASSVISIBILITY",))
+        function = ctypes.CDLL(str(target)).aba
+    loop = compiled_loop("graph_loop.c")
+    loop.graph_burst.restype = ctypes.c_double
+    kept = [q, v, tau, numbers[mask > 0].copy(), np.zeros_like(v), np.zeros(best.sz_w() + 1)]
+    sizes = [ctypes.c_size_t(s) for s in (len(q), q.shape[1], v.shape[1])]
+    return GeneratedAba(
+        lambda count: float(loop.graph_burst(function, *sizes, *map(pointer, kept), ctypes.c_size_t(count))),
+        kept[4],
+        operation_count(best),
+    )
+
+
+def own_operations(mechanism: Mechanism) -> int:
+    """The number of operations of the rates in the generated code."""
+    (rates,) = (graph for graph in graphs(mechanism) if graph.name() == "rates")
+    return int(np.sum(Program.of(rates, boundary_count(rates)).operation < OUTPUT))
+
+
+def operation_count(graph: casadi.Function) -> int:
+    """The number of operations, without reading inputs and constants and writing outputs."""
+    free = (casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_CONST)
+    return sum(graph.instruction_id(k) not in free for k in range(graph.n_instructions()))
+
+
+def _generated(graph: casadi.Function) -> str:
+    generator = casadi.CodeGenerator("aba.c")
+    generator.add(graph)
+    return str(generator.dump())
+
+
+CONSTANT, VARIABLE = "constants, no energies", "all variable"
+GENERATED = "Pinocchio's generated code"
+
+
+def report_generated(
+    report: Report, what: str, size: int, times: Mapping[str, float], operations: Mapping[str, int]
+) -> None:
+    """Lines and requirements for the contest with Pinocchio's own generated code. Keys: contender, then the case."""
+    for case, limit in ((VARIABLE, 1.0), (CONSTANT, 0.8)):
+        own, peer = times[f"engine c, {case}"], times[f"{GENERATED}, {case}"]
+        for name, seconds in (("engine c", own), (GENERATED, peer)):
+            count = operations[f"{name}, {case}"]
+            ratio = "" if name == "engine c" else f", {seconds / own:.3g} times engine c"
+            report.line(f"{what}, {name}, {case}", size, seconds, f"{count} operations{ratio}")
+        text = f"{what}, {case}: engine c takes at most {limit:g} of the time of {GENERATED}: {own / peer:.2f}"
+        report.require(text, own <= limit * peer)
 
 
 def check_agreement(what: str, accelerations: dict[str, np.ndarray]) -> None:

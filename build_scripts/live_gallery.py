@@ -49,6 +49,7 @@ VIEW_ALONE = """<style>
 .live .stage { width: 1024px; height: 576px !important; border: 0 !important; border-radius: 0 !important }
 </style>
 <script>
+location.hash = "quality=high";
 const loading = setInterval(async () => {
   const page = globalThis.livePage;
   if (!page) return;

@@ -3,7 +3,7 @@
 
 #include <pinocchio/algorithm/aba.hpp>
 
-#include <string>
+#include "pinocchio_model.h"
 
 using namespace pinocchio;
 
@@ -14,43 +14,11 @@ struct Mechanism {
     Data data;
 };
 
-// The joint's frame in its parent's by rows and point, the axis, and what the joint carries, as in benchmarks/loops.py.
-struct Placed {
-    double rotation[9], point[3], axis[3], mass, com[3], inertia[9];
-};
-
-JointModel joint_model(int kind, const Eigen::Vector3d &axis) {
-    switch (kind) {
-    case 0: return JointModelRX();
-    case 1: return JointModelRY();
-    case 2: return JointModelRZ();
-    case 3: return JointModelRevoluteUnaligned(axis);
-    case 4: return JointModelPX();
-    case 5: return JointModelPY();
-    case 6: return JointModelPZ();
-    case 7: return JointModelPrismaticUnaligned(axis);
-    default: return JointModelSpherical();
-    }
-}
-
-using Matrix = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>;
-using Point = Eigen::Map<const Eigen::Vector3d>;
-
 } // namespace
 
-// parent: 0 is the base, joints count from 1.
 extern "C" void *pinocchio_mechanism(int n, const int *kind, const int *parent, const double *numbers,
                                      const double *gravity) {
-    const Placed *joints = reinterpret_cast<const Placed *>(numbers);
-    Model model;
-    model.gravity.linear() = Point(gravity);
-    for (int k = 0; k < n; k++) {
-        const Placed &j = joints[k];
-        const SE3 place(Matrix(j.rotation), Point(j.point));
-        const JointIndex index = model.addJoint(static_cast<JointIndex>(parent[k]), joint_model(kind[k], Point(j.axis)),
-                                                place, std::to_string(k));
-        model.appendBodyToJoint(index, Inertia(j.mass, Point(j.com), Matrix(j.inertia)), SE3::Identity());
-    }
+    const Model model = model_of(n, kind, parent, reinterpret_cast<const Placed *>(numbers), gravity);
     return new Mechanism{model, Data(model)};
 }
 

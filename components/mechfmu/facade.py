@@ -6,7 +6,7 @@ module, which stands above all of them, adds the methods to the two classes when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -93,6 +93,7 @@ class MechanismMethods(Mechanism):
         platforms: Sequence[str] | None = None,
         compiler: str | None = None,
         progress: Callable[[str], None] = lambda text: None,
+        bake: str | Iterable[str] = (),
     ) -> list[Path]:
         """Write the FMUs into a folder and return the files: `LinkChain(links=3).build("out", kind="both")`.
 
@@ -102,10 +103,11 @@ class MechanismMethods(Mechanism):
                      machine's for native FMUs, all for Python FMUs
         compiler     zig or cc; default: zig where it is installed
         progress     called with a text for each step of the build
+        bake         parameters that become constants, by name; see Mechanism.baked
         """
         from .fmu.build import build
 
-        return build(self, folder, kind, start, platforms, compiler, progress)
+        return build(self, folder, kind, start, platforms, compiler, progress, bake)
 
     def live(self, start: Mapping[str, float | str] | None = None) -> LivePage:
         """Return a web page in which the mechanism runs: `LinkChain(links=5).live().save("chain.html")`.

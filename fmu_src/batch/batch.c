@@ -360,7 +360,7 @@ static void end_run(Slot *slot) {
     if (!succeeded(slot)) memcpy(r->messages + slot->run * MESSAGE_LENGTH, slot->message, MESSAGE_LENGTH);
     for (size_t i = slot->point * r->n_outputs; i < r->n_points * r->n_outputs; i++)
         r->results[slot->run * r->n_points * r->n_outputs + i] = NAN; /* not reached */
-    memcpy(r->warnings + slot->run * MESSAGE_LENGTH, slot->warning, MESSAGE_LENGTH);
+    if (*slot->warning) memcpy(r->warnings + slot->run * MESSAGE_LENGTH, slot->warning, MESSAGE_LENGTH);
     __atomic_fetch_add(r->finished, 1, __ATOMIC_RELAXED);
 }
 

@@ -86,7 +86,9 @@ static int check_value(Instance *self, fmi2ValueReference reference, double valu
         value >= row->min && value <= row->max)
         return 1;
     const Name name = name_of(row, reference - row->reference);
-    if (row->role != PARAMETER && row->role != INPUT && !state)
+    if (row->role == CONSTANT)
+        report(self, fmi2Error, "%s cannot be set: it is a constant", name.text);
+    else if (row->role != PARAMETER && row->role != INPUT && !state)
         report(self, fmi2Error, "%s cannot be set: only parameters and inputs can", name.text);
     else if (row->role == PARAMETER && !early)
         report(self, fmi2Error, "%s is a fixed parameter: it cannot be set after initialization", name.text);

@@ -121,7 +121,8 @@ static const double *outputs(Instance *self) {
 double instance_get(Instance *self, const Row *row, size_t index) {
     instance_update_start_state(self);
     switch (row->role) {
-    case PARAMETER: return self->p[index];
+    case PARAMETER:
+    case CONSTANT: return self->p[index];
     case INPUT: return self->u[index];
     case STATE: return self->x[index];
     case DISCRETE: return self->d[index];

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-typedef enum { PARAMETER, INPUT, STATE, DISCRETE, OUTPUT, DERIVATIVE } Role;
+typedef enum { PARAMETER, CONSTANT, INPUT, STATE, DISCRETE, OUTPUT, DERIVATIVE } Role; /* constants are in p as well */
 typedef enum { REAL, INTEGER, BOOLEAN } Kind;
 
 /* A row of the table: `count` variables with successive value references and successive indices in their vector. */

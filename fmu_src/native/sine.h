@@ -34,16 +34,15 @@ static inline ReducedAngle reduced_angle(Real x) {
     const Real part = high - a;
     const Real low = (a - (high - part)) - (b + part);
     const Real rest = n * HALF_PI[2] - low;
-    const Real y = high - rest; /* the same for high - rest */
-    const Real part2 = y - high;
-    return (ReducedAngle){y, (high - (y - part2)) - (rest + part2), bits_of(shifted)};
+    const Real y = high - rest;
+    return (ReducedAngle){y, (high - y) - rest, bits_of(shifted)}; /* high is larger (Dekker) */
 }
 
 static inline Real six_terms(const double *c, Real z, Real z2) {
     return (c[0] + c[1] * z) + z2 * ((c[2] + c[3] * z) + z2 * (c[4] + c[5] * z));
 }
 
-/* The sine of the reduced angle, after `turned` more quarters of a turn. */
+/* The sine of the reduced angle in a quadrant; that of the next one gives the cosine. */
 static inline Real sine_of(ReducedAngle r, Bits quadrant) {
     const Real z = r.y * r.y, z2 = z * z;
     const Real sine = r.y + (r.tail + r.y * z * six_terms(SINE, z, z2));

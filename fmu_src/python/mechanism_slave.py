@@ -25,6 +25,8 @@ class MechanismSlave(Fmi2Slave):
         super().__init__(**kwargs)
         self.modelName = MODEL["name"]
         mechanism = mechanisms.make(MODEL["mechanism"], **MODEL["options"])
+        if constants := MODEL.get("constants"):
+            mechanism = mechanism.baked(constants, constants)
         self.scalars = mechanism.table.scalars
         self.model = instance.Instance(mechanism, MODEL["start"], warn=lambda text: self.log(text, Fmi2Status.warning))
 

@@ -252,6 +252,16 @@ def test_warnings_of_the_fmu_are_passed_on(fmu: Build, tmp_path: Path) -> None:
     assert result.stderr == f"mechfmu simulate: warning: {reason}\n"
 
 
+def test_a_run_that_fails_leaves_its_results_up_to_there(fmu: Build, tmp_path: Path) -> None:
+    files = ("-o", "result.csv", "--animate", "result.html")
+    result = mechfmu("simulate", fmu("exoskeleton"), "--stop", 5, *files, folder=tmp_path)
+    assert result.returncode == 2
+    assert "it has fallen" in result.stderr and len(result.stderr.splitlines()) == 1
+    times = np.genfromtxt(tmp_path / "result.csv", delimiter=",", names=True)["time"]
+    assert f"stopped at t = {times[-1]:g} s" in result.stdout and 0.5 < times[-1] < 5
+    assert (tmp_path / "result.html").stat().st_size > 0
+
+
 def test_start_values_at_build_and_at_run_time_agree(fmu: Build, kind: str, tmp_path: Path) -> None:
     """--start and --set are two ways to the same motion."""
     options = ["--option", "links=2", "--start", "joint[2].rate_start=2"]

@@ -209,6 +209,7 @@ REFUSED = {
     "step": "step = 0.1: must be a number",
     "no_step": "step = undefined: must be a number",
     "no_number": "step of size nan",
+    "no_name": "get(undefined): must be a name or an array of names",
     "twice": "the experiment cannot be set up: the instance is stepping",
     "ended": "a step cannot be made: the instance is terminated",
     "freed_reader": "freed has been freed",

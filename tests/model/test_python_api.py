@@ -37,7 +37,7 @@ def test_mechanism_functions_are_plain() -> None:
     t, x, d, u, p = chain.start({"gravity": 1.62})
     assert chain.rates(t, x, d, u, p).shape == x.shape
     assert chain.outputs(t, x, d, u, p).shape == (chain.table.y.size,)
-    assert repr(chain) == "LinkChain(links=3, base='fixed', length=1.0, mass=10.0)"
+    assert repr(chain) == "LinkChain(links=3, base='fixed', length=1.0, mass=10.0, energy='on')"
 
 
 def test_options_describe_the_uniform_chain() -> None:
@@ -73,7 +73,7 @@ def test_what_the_editor_offers() -> None:
     known = [list(inspect.signature(f).parameters)[1:] for f in (LinkChain.simulate, LinkChain.build)]
     assert known == [
         ["stop", "step", "start", "inputs", "tolerance", "engine", "progress", "controller", "period"],
-        ["folder", "kind", "start", "platforms", "compiler", "progress"],
+        ["folder", "kind", "start", "platforms", "compiler", "progress", "bake"],
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -183,12 +184,32 @@ def test_a_value_beyond_its_limits_is_the_reason_of_its_run_alone() -> None:
     assert np.array_equal(found.values[[0, 2]], alone.values) and np.isnan(found.values[[1, 3]]).all()
 
 
+def test_an_interruption_ends_all_threads() -> None:
+    """Ctrl-C arrives between two looks at the progress."""
+
+    def interrupt(done: int, total: int) -> None:
+        seen.append((done, total))
+        raise KeyboardInterrupt
+
+    seen: list[tuple[int, int]] = []
+    chain, before = LinkChain(links=3), threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        chain.rollout(
+            {"joint[1].angle_start": np.zeros(200)}, stop=1e5, outputs=["tip.x"], step=1e3, progress=interrupt
+        )
+    assert threading.active_count() == before and seen[0][1] == 200
+
+
 def test_mistakes_in_names_and_shapes() -> None:
     chain = LinkChain(links=2)
     with pytest.raises(UserError, match=r"no variable joint\[1\]\.angel_start.*joint\[1\]\.angle_start"):
         chain.rollout({"joint[1].angel_start": 0.5})
     with pytest.raises(UserError, match=r"tip\.x cannot be set"):
         chain.rollout({"tip.x": 0.5})
+    with pytest.raises(UserError, match=r"solver\.method has the value 1\.5: must be a whole number"):
+        chain.rollout({"solver.method": [1.5, 1.0]})
+    with pytest.raises(UserError, match=r"has the shape \(2, 7\): must be a number, an array of 11 times"):
+        chain.rollout(inputs={"joint[1].torque": np.zeros((2, 7))}, stop=1.0, step=0.1)
     with pytest.raises(UserError, match="values for 3 runs, gravity for 2"):
         chain.rollout({"joint[1].angle_start": [0.1, 0.2, 0.3], "gravity": [9.81, 1.62]})
     with pytest.raises(UserError, match=r"link\[1\]\.mass = -1 kg: must be greater than 0"):

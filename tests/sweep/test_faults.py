@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from helpers.processes import alive, within
 from mechfmu import LinkChain
 from mechfmu.analysis.linear import linearize
 from mechfmu.cli import main
+from mechfmu.codegen.cache import cached_library
 from mechfmu.codegen.compiler import host_platform
 from mechfmu.fmu.archive import write_archive
 from mechfmu.model import UserError
@@ -76,6 +79,31 @@ def test_a_cache_folder_that_cannot_be_used(
         monkeypatch.setenv("MECHFMU_CACHE", str(tmp_path / place))
         with pytest.warns(RuntimeWarning, match=rf"cannot be kept in {tmp_path}/{place} \(.*set MECHFMU_CACHE"):
             assert load() == LIBRARY
+
+
+def test_several_that_need_a_library_at_the_same_time_compile_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MECHFMU_CACHE", str(tmp_path))
+    compiled_by: list[int] = []
+    found: list[bytes] = []
+
+    def make(target: Path) -> None:
+        compiled_by.append(threading.get_ident())
+        time.sleep(0.05)
+        target.write_bytes(LIBRARY)
+
+    def need() -> None:
+        with cached_library("same", ".so", make) as file:
+            found.append(file.read_bytes())
+
+    threads = [threading.Thread(target=need) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [LIBRARY] * 4 and (len(compiled_by) == 1 or sys.platform == "win32")
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 # --- a full disk ------------------------------------------------------------------------------------------------------

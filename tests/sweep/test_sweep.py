@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +26,18 @@ from mechfmu import LinkChain
 from mechfmu.fmu.build import build
 from mechfmu.model import UserError
 from mechfmu.simulation.simulate import simulate_fmu
+from mechfmu.sweep import run_process
+from mechfmu.sweep.batch_runner import BatchRunner, why_not_batch
 from mechfmu.sweep.folder import MANIFEST, RESUME, finished_runs, locked, parts
-from mechfmu.sweep.runner import Runner
+from mechfmu.sweep.run_process import Job
+from mechfmu.sweep.runner import Part, Runner
 from mechfmu.sweep.specification import Range, Spec, read_spec
 from mechfmu.sweep.sweep import sweep
 
 parquet = needs.module("pyarrow.parquet")
+
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="LinkChain" guid="1"><ModelVariables/></fmiModelDescription>"""
 
 SWING = Spec(
     vary={"joint[1].angle_start": Range(-1.0, 1.0), "gravity": Range(1.0, 10.0)},
@@ -96,17 +103,18 @@ def test_a_run_equals_that_of_fmpy_when_only_the_end_is_kept_or_only_inputs_vary
     for name, values in varied.items():
         spec = Spec(vary={name: values}, record=["tip.x"], stop=0.5, step=0.03)
         expected = [simulate_fmu(chain, 0.5, 0.03, {name: v})["tip.x"][-1] for v in values]
-        for engine in ("fmu", "c"):
-            results, reasons = Runner(chain, engine).chunk(spec, spec.cases())
+        for runner in (Runner(chain), BatchRunner(chain)):
+            results, reasons = runner.chunk(spec, spec.cases())
             assert not any(reasons) and results[:, 0].tolist() == expected
 
 
 def test_a_failed_run_is_recorded_with_its_reason(chain: Path) -> None:
     spec = Spec(vary={"link[1].mass": [1.0, -1.0, 2.0]}, record=["tip.x"], stop=0.2, step=0.02)
-    results, reasons = Runner(chain).chunk(spec, spec.cases())
-    assert np.isfinite(results[[0, 2]]).all() and np.isnan(results[1]).all()
-    assert reasons[0] == reasons[2] == "" and "link[1].mass" in reasons[1]
-    assert results[2] == Runner(chain).chunk(spec, spec.cases()[2:])[0]
+    for runner in (Runner(chain), BatchRunner(chain)):
+        results, reasons = runner.chunk(spec, spec.cases())
+        assert np.isfinite(results[[0, 2]]).all() and np.isnan(results[1]).all()
+        assert reasons == ["", "link[1].mass = -1 kg: must be greater than 0", ""]
+        assert results[2] == Runner(chain).chunk(spec, spec.cases()[2:])[0]
 
 
 # --- Dask -------------------------------------------------------------------------------------------------------------
@@ -129,11 +137,78 @@ def test_all_runs_and_then_none(chain: Path, truth: np.ndarray, tmp_path: Path) 
 
 def test_the_compiled_equations_give_the_same_numbers(chain: Path, truth: np.ndarray, tmp_path: Path) -> None:
     """Start values that were chosen when the FMU was built also hold."""
-    assert is_correct(sweep(chain, SWING, tmp_path / "a", workers=1, engine="c"), truth)
+    assert is_correct(sweep(chain, SWING, tmp_path / "a", workers=1, engine="batch"), truth)
     (heavy,) = build(LinkChain(links=2), tmp_path, start={"link[2].mass": 7.0})
     spec = replace(SWING, count=4)
-    a, b = (sweep(heavy, spec, tmp_path / engine, workers=1, engine=engine) for engine in ("fmu", "c"))
+    a, b = (sweep(heavy, spec, tmp_path / engine, workers=1, engine=engine) for engine in ("fmu", "batch"))
     assert a.table.equals(b.table) and not np.array_equal(a["tip.x:final"], truth[:4, 0])
+
+
+def test_auto_makes_many_runs_in_lanes_and_says_so(
+    chain: Path, truth: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    sweep(chain, replace(SWING, count=4), tmp_path / "few", workers=1, note=said.append)
+    assert not said
+    monkeypatch.setattr("mechfmu.sweep.sweep.BATCH_RUNS", SWING.runs)
+    result = sweep(chain, SWING, tmp_path / "many", workers=2, timeout=60.0, note=said.append)
+    assert said == ["batch"] and is_correct(result, truth)
+    changed = with_another_code(chain, tmp_path)
+    result = sweep(changed, SWING, tmp_path / "other", workers=1, note=said.append)
+    assert said[1:] == ["fmu (changed.fmu was built with another version of mechfmu or of the mechanism)"]
+    assert is_correct(result, truth)
+
+
+def with_another_code(fmu: Path, folder: Path) -> Path:
+    """A copy of an FMU in which one C file differs."""
+    changed = folder / "changed.fmu"
+    with zipfile.ZipFile(fmu) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name) + (b"/* */" if name == "sources/solver.c" else b""))
+    return changed
+
+
+def test_auto_leaves_the_solver_of_a_python_fmu_to_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "python.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", DESCRIPTION)
+        archive.writestr("resources/model.json", '{"mechanism": "link_chain", "options": {"links": 2}}')
+    assert "a Python FMU rounds differently" in why_not_batch(tmp_path / "python.fmu")
+
+
+def test_a_worker_without_a_compiler_uses_the_library_of_the_fmu(
+    chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_compiler(mechanism: object) -> None:
+        raise UserError("there is no C compiler")
+
+    monkeypatch.setattr("mechfmu.sweep.batch_runner.batch_library", no_compiler)
+    runner, engine = run_process._make_runner(chain, "auto", tmp_path)
+    assert isinstance(runner, Runner) and engine == "fmu (there is no C compiler)"
+
+
+def test_of_runs_made_at_once_the_one_that_ends_its_process_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_process, "_take", lambda job, folder: FragileProcess())
+    monkeypatch.setattr(run_process, "_give_back", lambda job, process: None)
+    spec = Spec(vary={"gravity": [float(k) for k in range(10)]}, record=["tip.x"], stop=1.0, step=0.1)
+    chunk = run_process.run_chunk(Job(b"", "batch", spec), spec.cases())
+    expected = ["the FMU ended its process (SIGSEGV)" if k == 7 else "" for k in range(10)]
+    assert chunk.reasons == expected
+    assert np.array_equal(chunk.results[:, 0], [np.nan if k == 7 else k for k in range(10)], equal_nan=True)
+
+
+class FragileProcess:
+    """Makes four runs at once; the one with the value 7 kills it."""
+
+    makes_several, engine, exit_status, late, is_late, died = True, "batch", "SIGSEGV", None, False, False
+
+    def runs(self, cases: np.ndarray, alone: bool, seconds: float) -> Iterator[Part]:
+        size = 1 if alone else 4
+        for first in range(0, len(cases), size):
+            part = cases[first : first + size]
+            if 7.0 in part:
+                self.died = True
+                return
+            yield part, [""] * len(part)
 
 
 @pytest.fixture
@@ -150,10 +225,12 @@ def killed_while_running() -> Iterator[Callable[[int, int], None]]:
     assert killed
 
 
+@pytest.mark.parametrize("engine", ("fmu", "batch"))
 def test_a_killed_process_loses_nothing(
-    chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any
+    chain: Path, truth: np.ndarray, tmp_path: Path, killed_while_running: Any, engine: str
 ) -> None:
-    assert is_correct(sweep(chain, SWING, tmp_path, workers=2, progress=killed_while_running), truth)
+    result = sweep(chain, SWING, tmp_path, workers=2, engine=engine, progress=killed_while_running)
+    assert is_correct(result, truth)
 
 
 def toml(folder: Path, **changes: str) -> Path:
@@ -438,7 +515,8 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
         (("none.fmu", "swing.toml"), ("no file none.fmu",)),
         (("swing.toml", "swing.toml"), ("is not an FMU",)),
         (("CHAIN", "none.toml"), ("cannot read none.toml",)),
-        (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be fmu or c",)),
+        (("CHAIN", "swing.toml", "--engine", "gpu"), ("engine gpu: must be auto, fmu or batch",)),
+        (("CHAIN", "tables.toml", "--engine", "batch"), ("engine batch: it has no tables of inputs",)),
         (("CHAIN", "swing.toml", "--workers", "0"), ("workers 0: must be at least 1",)),
         (("CHAIN", "swing.toml", "--timeout", "-1"), ("timeout -1: must be greater than 0",)),
         (("CHAIN", "swing.toml", "--plot", "a.bmp"), ("must end in",)),
@@ -446,4 +524,6 @@ def test_the_command_tells_what_failed(chain: Path, tmp_path: Path) -> None:
 )
 def test_mistakes_in_commands(chain: Path, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     toml(tmp_path)
+    (tmp_path / "drive.csv").write_text("time,joint[1].torque\n0,0\n1,1\n")
+    (tmp_path / "tables.toml").write_text('[run]\nstop = 1\nrecord = ["tip.x"]\ninputs = "drive.csv"\n')
     refused("sweep", *(chain if a == "CHAIN" else a for a in arguments), folder=tmp_path, words=words)

@@ -167,9 +167,9 @@ def whole_chunk(job: Job) -> tuple[np.ndarray, list[str]]:
     """All runs, in as many chunks as it takes."""
     cases, results, reasons = job.spec.cases(), [], []
     while len(reasons) < len(cases):
-        some, why, _ = run_chunk(job, cases[len(reasons) :])
-        results.append(some)
-        reasons += why
+        chunk = run_chunk(job, cases[len(reasons) :])
+        results.append(chunk.results)
+        reasons += chunk.reasons
     return np.concatenate(results), reasons
 
 
@@ -206,7 +206,7 @@ def test_a_run_is_repeated_when_its_process_is_killed(unit: Make, job: Any) -> N
 def test_long_chunks_are_returned_early(job: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_process, "CHUNK_SECONDS", 0.0)
     one = job("euler", FINAL)
-    assert [len(run_chunk(one, one.spec.cases())[1]) for _ in range(2)] == [1, 1]
+    assert [len(run_chunk(one, one.spec.cases()).reasons) for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")

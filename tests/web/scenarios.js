@@ -181,6 +181,7 @@ export async function refusals(open, file) {
     no_number: () => running.doStep(NaN),
     twice: () => running.initialize(),
     ended: () => ended.doStep(0.1),
+    no_name: () => running.get(),
     freed_reader: () => read(),
     freed_writer: () => write([1]),
     freed_get: () => freed.get("joint[1].angle"),

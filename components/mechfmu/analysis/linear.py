@@ -25,6 +25,7 @@ from scipy.optimize import least_squares
 from ..atomic_file import atomic_write
 from ..codegen.recording import ARGUMENTS, recording_of
 from ..model import Mechanism, UserError, did_you_mean
+from ..model.mechanism import Identity, mechanism_of_identity
 from ..model.units import per_second
 from ..model.variables import Role
 from ..simulation.engines import engine
@@ -190,12 +191,12 @@ def _places(chosen: Sequence[str] | None, known: Sequence[str]) -> list[int]:
 def _jacobians(mechanism: Mechanism, at: OperatingPoint) -> list[np.ndarray]:
     """A, B, C, D, and the derivative of the projection by the states."""
     arguments = [getattr(at, name) for name in ARGUMENTS]
-    return [np.array(f(*arguments)) for f in _jacobian_functions(type(mechanism), tuple(mechanism.options.items()))]
+    return [np.array(f(*arguments)) for f in _jacobian_functions(mechanism.identity)]
 
 
 @lru_cache(maxsize=16)
-def _jacobian_functions(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> list[casadi.Function]:
-    graphs = recording_of(mechanism_type(**dict(options)))
+def _jacobian_functions(identity: Identity) -> list[casadi.Function]:
+    graphs = recording_of(mechanism_of_identity(identity))
     functions = []
     for graph in (graphs.rates, graphs.outputs):
         symbols = {name: casadi.SX.sym(name, graph.sparsity_in(i)) for i, name in enumerate(ARGUMENTS)}
@@ -281,7 +282,7 @@ class EquilibriumSearch:
 
 def _states_that_matter(mechanism: Mechanism) -> np.ndarray:
     """Whether a rate or a constraint depends on the state."""
-    by_x, *_, projection = _jacobian_functions(type(mechanism), tuple(mechanism.options.items()))
+    by_x, *_, projection = _jacobian_functions(mechanism.identity)
     pattern = [np.array(casadi.DM(f.sparsity_out(0), 1)) for f in (by_x, projection)]
     return np.any(pattern[0] != 0, axis=0) | np.any((pattern[1] != 0) != np.eye(len(pattern[1])).astype(bool), axis=0)
 

@@ -125,8 +125,8 @@ def load_mechanism(
             raise UserError("--package-path is for the tree: its controller is not drawn")
         tree = Tree.from_file(name, file.base, **reading, meshes=False, package_paths=file.package_paths).options
         return ComputedTorque(model=tree["model"], inertia=tree["inertia"], **options)
-    if unknown := [key for key in options if key not in ("stops", "effort")]:
-        raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort (and --base)")
+    if unknown := [key for key in options if key not in ("stops", "effort", "energy")]:
+        raise UserError(f"the tree of a file has no option {unknown[0]}; it has: stops, effort, energy (and --base)")
     asked: Any = dict(frames=file.frames, contacts=file.contacts, package_paths=file.package_paths)
     return Tree.from_file(name, file.base, **options, **reading, **asked)
 

@@ -194,17 +194,21 @@ def _model_fields(mechanism: Mechanism, guid: str, row_count: int, work: int) ->
 
 def _rows(table: Table) -> list[str]:
     """The rows of the table, in the order of their value references."""
+    roles: dict[Row, set[str]] = {}
+    for scalar in table.scalars:
+        roles.setdefault(scalar.row, set()).add(scalar.role)
     lines, last = [], None
     for reference, scalar in enumerate(table.scalars):
         row = scalar.row
-        if row is last and isinstance(row.name, str):
+        numbered = isinstance(row.name, str) and len(roles[row]) == 1
+        if row is last and numbered:
             continue
         last = row
-        name, count = (row.name, row.count) if isinstance(row.name, str) else (scalar.name, 1)
+        name, count = (str(row.name), row.count) if numbered else (scalar.name, 1)
         before, braces, after = name.partition("{k}")
         names = [_string(before), _string(after) if braces else "0"]
         unit = _string("" if row.unit == "1" else f" {row.unit}")
-        place = [row.role.upper(), row.kind.upper(), str(reference), str(count), str(scalar.index)]
+        place = [scalar.role.upper(), row.kind.upper(), str(reference), str(count), str(scalar.index)]
         lines.append("{" + ", ".join([*place, *_limits(row), *names, unit]) + "}")
     return lines
 

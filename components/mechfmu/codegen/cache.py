@@ -14,7 +14,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 DIGITS = 24  # of a hash in a file name
@@ -61,12 +61,33 @@ def cached_library(name: str, suffix: str, make: Callable[[Path], None]) -> Iter
             yield library
         return
     if library is None:
-        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
-            made = Path(temporary) / f"{name}{suffix}"
-            make(made)
-            library = folder / f"{name}.{_digest(made)}{suffix}"
-            made.replace(library)
+        with _alone(folder / f".{name}.lock"):  # other processes wait, and then have it
+            library = _intact(folder, name, suffix) or _made(folder, name, suffix, make)
     yield library
+
+
+def _made(folder: Path, name: str, suffix: str, make: Callable[[Path], None]) -> Path:
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
+        made = Path(temporary) / f"{name}{suffix}"
+        make(made)
+        library = folder / f"{name}.{_digest(made)}{suffix}"
+        made.replace(library)
+    return library
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Wait until nobody else on this computer is here; where files cannot be locked, do not wait."""
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # Windows; some network file systems
+            import fcntl
+
+            fcntl.flock(stack.enter_context(file.open("wb")), fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                file.unlink()
 
 
 def _intact(folder: Path, name: str, suffix: str) -> Path | None:

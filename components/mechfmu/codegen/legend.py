@@ -102,7 +102,7 @@ def summary(names: Sequence[str]) -> str:
 
 
 def _scalars(mechanism: Mechanism, role: Role) -> list[Scalar]:
-    return sorted(mechanism.table.of(role), key=lambda s: s.index)
+    return sorted((s for s in mechanism.table.scalars if s.row.role == role), key=lambda s: s.index)
 
 
 def _entries(vector: str, scalars: Sequence[Scalar]) -> Iterator[tuple[str, str, str, str]]:

@@ -51,7 +51,8 @@ def recorded_velocities(mechanism: Mechanism, drawing: RecordedDrawing) -> Recor
     point = [recorded.symbols[a] for a in ARGUMENTS]
     t, x, d, u, p = point
     (rates,), (outputs,) = recorded.rates.call(point), recorded.outputs.call(point)
-    known = {"state": x, "discrete": d, "input": u, "parameter": p, "output": outputs, "derivative": rates}
+    known = {"state": x, "discrete": d, "input": u, "output": outputs, "derivative": rates}
+    known |= {"parameter": p, "constant": p}
     scalars = [table.by_name[name] for name in drawing.names]
     values = casadi.vertcat(*(known[s.role][s.index] for s in scalars))
     (frame,) = drawing.graph.call([values])

@@ -20,9 +20,11 @@ from ..model import Mechanism
 from ..model.block_boundaries import recorded_boundaries
 from ..model.class_check import check_events, check_requirements
 from ..model.errors import Mistake, model_errors
-from ..model.variables import Layout
+from ..model.mechanism import Identity, mechanism_of_identity
+from ..model.variables import Layout, Table
 
 ARGUMENTS = ("t", "x", "d", "u", "p")
+SHORT = 6000  # instructions, of a graph that becomes straight-line code
 
 
 @contextmanager
@@ -74,7 +76,8 @@ class Recording:
         self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
         self.real_d = [s.row.kind == "Real" for s in sorted(table.of("discrete"), key=lambda s: s.index)]
         with numpy_mode(), model_errors(type(mechanism)):
-            t, x, d, u, p = (np.reshape(self.symbols[a], (sizes[a],)) for a in ARGUMENTS)
+            arguments = {**self.symbols, "p": with_constants(self.symbols["p"], table)}
+            t, x, d, u, p = (np.reshape(arguments[a], (sizes[a],)) for a in ARGUMENTS)
             t = t[0]
             running = (t, x, d, u, p)
             state, discrete = Returned(table.x, "x"), Returned(table.d, "d")
@@ -117,11 +120,24 @@ class Recording:
         return casadi.Function(name, [self.symbols[a] for a in ARGUMENTS], outputs)
 
     def in_order(self, name: Literal["rates", "outputs"]) -> casadi.Function:
-        """The graph of rates or outputs with all block boundaries as outputs before its own."""
+        """The graph of rates or outputs with all block boundaries as outputs before its own.
+
+        A short graph is without: its code is fastest in CasADi's order.
+        """
         graph: casadi.Function = getattr(self, name)
+        if graph.n_instructions() <= SHORT:
+            return graph
         with numpy_mode():
             results = graph.call([self.symbols[a] for a in ARGUMENTS])
             return self._record(name, *map(flat, self._boundaries[name]), *results)
+
+
+def with_constants(p: casadi.SX, table: Table) -> casadi.SX:
+    """The parameters with the numbers of those that are constants, which fold into the equations."""
+    mixed = casadi.SX(p)
+    for scalar in table.of("constant"):
+        mixed[scalar.index] = scalar.start
+    return mixed
 
 
 def flat(values: Any) -> casadi.SX:
@@ -166,13 +182,13 @@ def has_nan(graph: casadi.Function) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _recording(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> Recording:
-    return Recording(mechanism_type(**dict(options)))
+def _recording(identity: Identity) -> Recording:
+    return Recording(mechanism_of_identity(identity))
 
 
 def recording_of(mechanism: Mechanism) -> Recording:
-    """The recorded functions; mechanisms of one kind with equal options share them."""
-    return _recording(type(mechanism), tuple(mechanism.options.items()))
+    """The recorded functions; mechanisms of one identity share them."""
+    return _recording(mechanism.identity)
 
 
 class CasadiEngine:

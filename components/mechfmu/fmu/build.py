@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..codegen.compiler import STANDARD_PLATFORMS, WASM, check_compiler, default_compiler, host_platform
 from ..codegen.recording import recording_of
 from ..model import Mechanism, UserError
+from ..model.baking import parameters_named
 from .archive import make_folder
 from .native_fmu import write_native_fmu
 from .portable_library import all_platforms
@@ -25,6 +26,7 @@ def build(
     platforms: Sequence[str] | None = None,
     compiler: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
+    bake: str | Iterable[str] = (),
 ) -> list[Path]:
     """Write the FMUs of a mechanism into `folder` and return the files written; see MechanismMethods.build."""
     if kind not in (*KINDS, "both"):
@@ -39,7 +41,8 @@ def build(
         raise UserError("platform wasm is for native FMUs: name another one for the Python FMU, or use --kind native")
     for platform in {p for k in kinds for p in wanted[k]}:
         check_compiler(tool, platform)
-    starts = {scalar.name: value for scalar, value in mechanism.settings(start or {})}
+    mechanism, start = with_constants(mechanism, bake, start or {})
+    starts = {scalar.name: value for scalar, value in mechanism.settings(start)}
     recording_of(mechanism)  # these three raise a UserError before any work is done: the equations can be recorded,
     mechanism.start(starts)  # the parameters are consistent,
     mechanism.check_drawing(starts)  # and the mechanism can be drawn
@@ -50,6 +53,16 @@ def build(
     if "python" in targets:
         write_python_fmu(mechanism, targets["python"], starts, wanted["python"], tool, progress)
     return list(targets.values())
+
+
+def with_constants(
+    mechanism: Mechanism, bake: str | Iterable[str], start: Mapping[str, float | str]
+) -> tuple[Mechanism, dict[str, float | str]]:
+    """Return the mechanism with these parameters as constants, and the start values of all others."""
+    chosen = {s.name for s in parameters_named(mechanism.table, bake)}
+    values = {name: value for name, value in start.items() if name in chosen}
+    made = mechanism.baked(chosen, values) if chosen else mechanism
+    return made, {name: value for name, value in start.items() if name not in chosen}
 
 
 def chosen_platforms(names: Sequence[str]) -> list[str]:

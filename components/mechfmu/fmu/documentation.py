@@ -41,6 +41,7 @@ TABLE = """<h3>{title}</h3>
 
 SECTIONS: tuple[tuple[str, tuple[Role, ...]], ...] = (
     ("Parameters", ("parameter",)),
+    ("Constants", ("constant",)),
     ("Inputs", ("input",)),
     ("Outputs", ("state", "discrete", "output")),
 )
@@ -56,7 +57,11 @@ def index_html(mechanism: Mechanism, starts: Mapping[str, float]) -> str:
         options=escape(options),
         version=__version__,
         about=(mechanism.folder / "about.html").read_text(encoding="utf-8"),
-        tables="".join(_table(title, mechanism.table.of(*roles), starts) for title, roles in SECTIONS),
+        tables="".join(
+            _table(title, mechanism.table.of(*roles), starts)
+            for title, roles in SECTIONS
+            if title != "Constants" or mechanism.constants
+        ),
     )
 
 
@@ -66,7 +71,7 @@ def _table(title: str, scalars: Iterable[Scalar], starts: Mapping[str, float]) -
 
 def _row(scalar: Scalar, start: float) -> str:
     row = scalar.row
-    shown = f"{start:g}" if scalar.role in ("parameter", "input") else ""
+    shown = f"{start:g}" if scalar.role in ("parameter", "constant", "input") else ""
     display = unit_of(row.unit).preferred_display
     unit = "" if row.unit == "1" else row.unit + (f" ({display})" if display else "")
     return (

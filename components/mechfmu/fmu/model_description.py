@@ -20,6 +20,7 @@ from .licenses import is_builtin
 
 CAUSALITY = {
     "parameter": dict(causality="parameter", variability="fixed", initial="exact"),
+    "constant": dict(causality="local", variability="constant", initial="exact"),
     "input": dict(causality="input", variability="continuous"),
     # computed from the parameters; its start value is for importers that read it from the description
     "state": dict(causality="output", variability="continuous", initial="approx"),
@@ -135,7 +136,7 @@ def _variables(parent: Element, mechanism: Mechanism, starts: Mapping[str, float
     table = mechanism.table
     _, x, *_ = mechanism.start(starts)
     values = {s.name: float(x[s.index]) for s in table.of("state")}
-    values |= {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "input")}
+    values |= {s.name: starts.get(s.name, s.start) for s in table.of("parameter", "constant", "input")}
     positions = _positions(table)
     for reference, scalar in enumerate(table.scalars):
         description = _description(scalar.row, scalar.description)

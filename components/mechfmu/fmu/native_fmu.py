@@ -50,13 +50,13 @@ def write_native_fmu(
 ) -> None:
     """Write the FMU of a mechanism, with some start values changed, to the file `target`."""
     progress(f"{target.name}: writing C")
-    sources = c_sources(*NATIVE)
-    sources["model.c"] = model_c(mechanism, GUID_PLACEHOLDER, starts)
+    sources = native_sources(mechanism, starts, GUID_PLACEHOLDER)
     progress(f"{target.name}: describing the variables")
     description = _description(mechanism, sources, starts)
     sources["model.c"] = sources["model.c"].replace(GUID_PLACEHOLDER, guid_of(description))
 
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=mechanism.options, start=dict(starts))
+    model |= {"constants": dict(mechanism.constants)} if mechanism.constants else {}
     contents = {f"sources/{name}": text.encode() for name, text in sources.items()}
     contents |= {"modelDescription.xml": description, "resources/model.json": json.dumps(model, indent=1).encode()}
     contents |= license_contents(platforms, compiler, slave=False, mechanism=mechanism)
@@ -67,6 +67,11 @@ def write_native_fmu(
     if WASM in platforms:
         contents |= {f"binaries/{WASM}/{name}": text.encode() for name, text in web_modules().items()}
     write_archive(target, contents)
+
+
+def native_sources(mechanism: Mechanism, starts: Mapping[str, float], guid: str) -> dict[str, str]:
+    """File name -> text of the C files of an FMU."""
+    return {**c_sources(*NATIVE), "model.c": model_c(mechanism, guid, starts)}
 
 
 def _libraries(

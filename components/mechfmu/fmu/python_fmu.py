@@ -67,6 +67,7 @@ def _slave_contents(mechanism: Mechanism, starts: Mapping[str, float]) -> tuple[
     package = f"mechfmu_{bundle_digest}"
     options, changed = mechanism.options, dict(starts)
     model = dict(name=mechanism.name, mechanism=mechanism.key, options=options, start=changed, package=package)
+    model |= {"constants": dict(mechanism.constants)} if mechanism.constants else {}
     slave = fmu_source("python/mechanism_slave.py").read_bytes()
     slave_digest = _digest({Path("model.json"): json.dumps(model).encode(), Path("slave.py"): slave})
     module = f"{mechanism.name}_{slave_digest}"  # unique: pythonfmu imports slaves by file name

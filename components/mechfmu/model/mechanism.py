@@ -18,20 +18,26 @@ from __future__ import annotations
 import hashlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from .baking import parameters_named
 from .drawing import Drawing, from_strokes
 from .errors import Mistake, model_errors
 from .errors import UserError as UserError  # mechanisms take it from here
 from .errors import did_you_mean as did_you_mean
 from .units import in_unit, unit
 from .variables import Row, Scalar, Table
+
+Identity = tuple[type["Mechanism"], tuple[tuple[str, Any], ...], tuple[tuple[str, float], ...]]
+
+M = TypeVar("M", bound="Mechanism")
 
 TRUTH = {"true": 1, "false": 0}  # values of a Boolean
 
@@ -126,6 +132,7 @@ class Mechanism(ABC):
     stop_time: ClassVar[float] = 10.0  # default experiment
     step_size: ClassVar[float] = 0.01
     requirement_texts: tuple[str, ...] = ()
+    constants: Mapping[str, float] = {}  # parameters that are constants, see `baked`
 
     def __init__(self, **options: Any):
         known = {o.name: o for o in self.option_list}
@@ -147,6 +154,29 @@ class Mechanism(ABC):
         """The FMU's model name and identifier."""
         return type(self).__name__
 
+    @property
+    def identity(self) -> Identity:
+        """What the equations depend on: mechanisms of the same identity have the same."""
+        return type(self), tuple(self.options.items()), tuple(self.constants.items())
+
+    def baked(self: M, names: str | Iterable[str], values: Mapping[str, float | str] | None = None) -> M:
+        """Return the mechanism with parameters that are constants: `chain.baked("all", {"gravity": 1.62})`.
+
+        Every engine and FMU of it computes with these numbers, and omits what they make superfluous.
+
+        names    of parameters; * stands for any text (`link[*].mass`), `all` for all but those of the solver and of
+                 initial conditions
+        values   of the constants, where they differ from the defaults
+        """
+        chosen = parameters_named(self.table, names)
+        given = {scalar.name: number for scalar, number in self.settings(values or {})}
+        made = copy(self)
+        made.constants = {**self.constants, **{s.name: given.pop(s.name, s.start) for s in chosen}}
+        made.__dict__.pop("table", None)
+        if given:
+            raise UserError(f"{next(iter(given))} has a value, but is not one of the constants")
+        return made
+
     @cached_property
     def table(self) -> Table:
         with model_errors(type(self)):
@@ -154,7 +184,7 @@ class Mechanism(ABC):
             if not isinstance(rows, (tuple, list)) or not all(isinstance(row, Row) for row in rows):
                 raise Mistake("rows must return a tuple of Row", self.rows)
             try:
-                return Table((*rows, *SOLVER_ROWS))
+                return Table((*rows, *SOLVER_ROWS), self.constants)
             except Mistake as mistake:
                 raise Mistake(str(mistake), self.rows) from None
 
@@ -240,6 +270,8 @@ class Mechanism(ABC):
             scalar = self.table.by_name.get(name)
             if scalar is None:
                 raise UserError(f"{self.name} has no variable {name}{did_you_mean(name, self.table.by_name)}")
+            if scalar.constant:
+                raise UserError(f"{name} cannot be set: it is a constant")
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{name} cannot be set: only parameters and inputs can")
             number = _number(scalar, value)
@@ -258,7 +290,8 @@ class Mechanism(ABC):
         """Return the value of every variable at the start, derivatives excepted, by name."""
         t, x, d, u, p = self.start(values)
         with model_errors(type(self)):
-            flat = {"parameter": p, "input": u, "state": x, "discrete": d, "output": self.outputs(t, x, d, u, p)}
+            y = self.outputs(t, x, d, u, p)
+        flat = {"parameter": p, "constant": p, "input": u, "state": x, "discrete": d, "output": y}
         return {s.name: float(flat[s.role][s.index]) for s in self.table.scalars if s.role in flat}
 
     def check_parameters(self, p: np.ndarray, requirements: np.ndarray | None = None) -> list[str]:
@@ -266,7 +299,7 @@ class Mechanism(ABC):
 
         Return the texts of the cautions that are not met.
         """
-        for scalar in self.table.of("parameter"):
+        for scalar in self.table.of("parameter", "constant"):
             if complaint := scalar.violation(float(p[scalar.index])):
                 raise UserError(complaint)
         values = self.requirements(p) if requirements is None else requirements
@@ -275,6 +308,14 @@ class Mechanism(ABC):
             if not isinstance(text, Caution):
                 raise UserError(text)
         return unmet
+
+
+def mechanism_of_identity(identity: Identity) -> Mechanism:
+    """Return a mechanism of this identity."""
+    mechanism_type, options, constants = identity
+    made = mechanism_type(**dict(options))
+    made.constants = dict(constants)
+    return made
 
 
 def _number(scalar: Scalar, value: float | str) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from .errors import Mistake, UserError, did_you_mean
 from .units import per_second, unit
 
-Role = Literal["parameter", "input", "state", "discrete", "output", "derivative"]
+Role = Literal["parameter", "constant", "input", "state", "discrete", "output", "derivative"]
 Kind = Literal["Real", "Integer", "Boolean"]
 Start = float | Sequence[float]
 
@@ -32,7 +32,7 @@ class Row:
     symbol       its name in the equations, as in the specification
     name         its name in the FMU; `{k}` counts from 1; or the names of all elements
     role         parameter, input, state (also an output), discrete (discrete state, also an output), output;
-                 the table itself adds the derivatives of the states
+                 the table itself adds the derivatives of the states, and makes a parameter a constant
     unit         a product of SI units (N.m/A, mm), "1" for a ratio; every Real row has one
     size         None: a scalar; otherwise the number of elements
     start        parameters and inputs only: the default, one for all or one per element
@@ -108,12 +108,13 @@ class Scalar:
     name: str
     description: str
     row: Row
-    index: int  # position in the flat vector of its role
+    index: int  # position in the flat vector of its row's role
     start: float
+    constant: bool = False  # a parameter whose value is part of the equations; it keeps its place in the flat vector
 
     @property
     def role(self) -> Role:
-        return self.row.role
+        return "constant" if self.constant else self.row.role
 
     @property
     def unit(self) -> str:
@@ -197,10 +198,11 @@ def _der(name: str | tuple[str, ...]) -> str | tuple[str, ...]:
 
 
 class Table:
-    """All rows of a mechanism, their scalars and their layouts."""
+    """All rows of a mechanism, their scalars and their layouts. constants: values of parameters that are constant."""
 
-    def __init__(self, rows: Sequence[Row]):
+    def __init__(self, rows: Sequence[Row], constants: Mapping[str, float] | None = None):
         self.rows = tuple(rows)
+        self._constants = constants or {}
         self.p = Layout([r for r in rows if r.role == "parameter"])
         self.u = Layout([r for r in rows if r.role == "input"])
         self.x = Layout([r for r in rows if r.role == "state"])
@@ -231,7 +233,9 @@ class Table:
         layouts |= {"discrete": self.d, "output": self.y}
         first = layouts[row.role].part(row.symbol.removeprefix("der_")).start
         for i, (name, start) in enumerate(zip(row.names(), row.starts(), strict=True)):
-            yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, start)
+            constant = name in self._constants
+            value = self._constants[name] if constant else start
+            yield Scalar(name, row.description.format(k=i + 1, j=i), row, first + i, value, constant)
 
     @cached_property
     def by_name(self) -> Mapping[str, Scalar]:
@@ -241,5 +245,6 @@ class Table:
         return [s for s in self.scalars if s.role in roles]
 
     def defaults(self, role: Role) -> np.ndarray:
-        scalars = sorted(self.of(role), key=lambda s: s.index)
+        """The start values of a flat vector, constants included."""
+        scalars = sorted((s for s in self.scalars if s.row.role == role), key=lambda s: s.index)
         return np.array([s.start for s in scalars], dtype=float)

@@ -1,9 +1,10 @@
 """The method of separate bodies for trees in which joints follow others: O(n), exact, without the coupling's forces.
 
 A group is a set of turns and slides whose rates are fixed multiples of one: v_m = k_m xd. Frames, symbols and equations
-(1)-(8) are those of separate_bodies.py. The motion of a member cannot be eliminated where it is met, because its group
-has members elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame outboard of which
-groups g are open, and the equations of these groups, are
+(1)-(8) are those of separate_bodies.py, but the bias a' is taken in before a motion is eliminated: in (7) stands
+Q* - M* a' instead of Q*. The motion of a member cannot be eliminated where it is met, because its group has members
+elsewhere: its acceleration x stays open on the way inwards. The reaction on a frame outboard of which groups g are
+open, and the equations of these groups, are
 
     R = M* a + sum_g H_g x_g - Q*,        H_g^T a + sum_h E_gh x_h = f_g,                                           (9)
 
@@ -33,8 +34,7 @@ import numpy as np
 from ..model.block_boundaries import block_boundary
 from .elementary_motions import Armature, Blocks, Elimination, ForceMoment
 from .frames import BASE, Bodies, Frame
-from .rotations import cross
-from .separate_bodies import TreeMotion, single_bodies, to_parent, velocities
+from .separate_bodies import TreeMotion, single_bodies, to_frame, to_parent, velocities, without_bias, wrench_to_parent
 from .symmetric_blocks import added, outer_removed, times, transposed_times
 
 Array = Any
@@ -141,7 +141,7 @@ def coupled_forward_dynamics(
     members: Members,
 ) -> TreeMotion:
     """Return accelerations and reactions as `forward_dynamics` does; q, v, tau of all joints, followers included."""
-    R = [frame.rotation(q) for frame in frames]
+    R = [frame.rotation_to_parent(q) for frame in frames]
     zero = 0.0 * a_0[0]
     omega, bias = velocities(frames, R, q, v, omega_0, zero)
     M, Q = single_bodies(frames, bodies, omega, loads, zero)
@@ -176,7 +176,7 @@ def _inwards(
             M[k], Q[k], closed = _close(g, M[k], Q[k], own)
             inward.closed.setdefault(k, []).append(closed)
         inward.H[k].update(own.H)
-        blocks, wrench = M[k], _without_bias(M[k], Q[k], bias[k])
+        blocks, wrench = M[k], without_bias(M[k], Q[k], bias[k])
         for g, (F, N) in own.H.items():
             own.f[g] = own.f[g] - F @ bias[k][0] - N @ bias[k][1]
         if k in members:
@@ -184,7 +184,7 @@ def _inwards(
         else:
             inward.eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, blocks, wrench, armature)
             inward.resisted[k].update(_relieve(frame, inward.eliminated[k], own))
-        H = {g: _column_to_parent(frame, R[k], q, *H_g) for g, H_g in own.H.items()}
+        H = {g: wrench_to_parent(frame, R[k], q, *H_g) for g, H_g in own.H.items()}
         groups[frame.parent].merge(own, H)
         if frame.parent != BASE:
             (A, B, D), (F, N) = to_parent(frame, R[k], q, blocks, wrench)
@@ -195,12 +195,6 @@ def _inwards(
     for g in closing.get(BASE, ()):
         inward.closed.setdefault(BASE, []).append(_closed(g, groups[BASE])[0])
     return inward
-
-
-def _without_bias(blocks: Blocks, wrench: ForceMoment, bias: tuple[Array, Array]) -> ForceMoment:
-    """Q* - M* a'."""
-    (A, B, D), (F, N), (a, alpha) = blocks, wrench, bias
-    return F - times(A, a) - times(B, alpha), N - transposed_times(B, a) - times(D, alpha)
 
 
 def _open(
@@ -265,14 +259,6 @@ def _closed(g: int, own: OpenGroups) -> tuple[ClosedGroup, ForceMoment]:
     return ClosedGroup(g, E_inverse, (b, d), f, coupled), (bU, dU)
 
 
-def _column_to_parent(frame: Frame, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-    """A wrench in the axes of the parent frame, about its origin."""
-    F, N = frame.elementary.wrench_to_placement(R, q, F, N)
-    if not np.array_equal(frame.R0, np.eye(3)):
-        F, N = frame.R0 @ F, frame.R0 @ N
-    return (F, N + cross(frame.r, F)) if frame.r.any() else (F, N)
-
-
 def _outwards(
     frames: Sequence[Frame],
     R: list[Array],
@@ -290,7 +276,7 @@ def _outwards(
     _solve_groups(inward.closed.get(BASE, ()), a_0, alpha_0, x)
     for k, frame in enumerate(frames):
         a, alpha = (a_0, alpha_0) if frame.parent == BASE else found[frame.parent]
-        a = frame.R0.T @ (a + cross(alpha, frame.r)) if frame.r.any() else frame.R0.T @ a
+        a, alpha = to_frame(frame, R[k], q, a, alpha)
         eliminated = inward.eliminated[k]
         if k in members:  # the rate is known
             eliminated = Elimination(1.0, [0.0] * 3, [0.0] * 3, members[k].multiple * x[members[k].group])
@@ -299,7 +285,7 @@ def _outwards(
             for g, h in inward.resisted[k].items():
                 u = u - (h[0] if frame.rates == 1 else np.stack(h)) * x[g]
             eliminated = eliminated._replace(u=u)
-        rates, a, alpha = frame.elementary.solve(eliminated, R[k], q, a, frame.R0.T @ alpha)
+        rates, a, alpha = frame.elementary.solve(eliminated, a, alpha)
         vdot |= rates
         a, alpha = a + bias[k][0], alpha + bias[k][1]
         found.append((a, alpha))

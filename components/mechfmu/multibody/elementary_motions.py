@@ -5,8 +5,8 @@ the kind of motion; the equation numbers are those of separate_bodies.py. Argume
 
     R                  rotation of the motion, frame components to placement components; None: the axes stay parallel
     q, v               coordinates and rates of the whole tree
-    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration; given in the axes of the
-                       placement, returned in those of the frame
+    omega, a, alpha    angular velocity, acceleration of the origin, angular acceleration, in the axes of the frame;
+                       where R is an argument, given in those of the placement
     F, N               force, and moment about the origin
     A, B, D            the blocks of M*, (5)
     armature           inertias of rotors, by rate, (8)
@@ -84,12 +84,15 @@ class Fixed:
 
     # --- forward dynamics ---------------------------------------------------------------------------------------------
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
-        """omega, and the part a', alpha' of the accelerations (2)-(4) that does not depend on accelerations."""
-        return omega, a, alpha
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
+        """omega, and the part a', alpha' of the accelerations (2)-(4) that does not depend on accelerations.
+
+        omega, a': those of the placement, in the axes of the frame.
+        """
+        return omega, a, 0.0 * omega
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
-        """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q* - M* a'."""
+        """(7), (8). blocks: A, B, D of M*; wrench: F, N of Q*."""
         return None, blocks, wrench
 
     def relieve(self, eliminated: Elimination | None, F: Array, N: Array) -> Relieved:
@@ -100,11 +103,16 @@ class Fixed:
         """M* about the placement's origin, in its axes; A, B, D as `eliminate` left them."""
         return A, B, D
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return F, N
+    def moment_to_placement(self, q: Array, F: Array, N: Array) -> Array:
+        """N about the placement's origin, in the axes of the frame."""
+        return N
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        """Accelerations of the rates, and a, alpha without a', alpha'."""
+    def carry(self, q: Array, a: Array, alpha: Array) -> Array:
+        """a of the frame from a, alpha of the placement, without that of the rates and a'; in the axes of the frame."""
+        return a
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
+        """Accelerations of the rates, and a, alpha with them; a, alpha in the axes of the frame."""
         return {}, a, alpha
 
     # --- inverse dynamics ---------------------------------------------------------------------------------------------
@@ -118,6 +126,10 @@ class Fixed:
         return {}
 
     # --- kinematics ---------------------------------------------------------------------------------------------------
+
+    def speed(self, v: Array) -> Array:
+        """Velocity of the origin against the placement."""
+        return np.zeros(3)
 
     def displace(self, q: Array, v: Array, A: Array, e: Array, r: Array, rdot: Array, omega: Array) -> Place:
         """Rotation, quaternion, origin, its velocity and angular velocity of the frame, from those of the placement."""
@@ -160,10 +172,9 @@ class Turn(_OneAxis):
     def rotation(self, q: Array) -> Array:
         return about(self.axis, np.cos(q[self.q]), np.sin(q[self.q]))
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         spin = self.e * v[self.v]
-        alpha = cross(omega, spin)
-        return R.T @ (omega + spin), R.T @ a, R.T @ alpha
+        return omega + spin, a, cross(omega, spin)
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (_, B, D), (_, N) = self.axis, blocks, wrench
@@ -178,11 +189,7 @@ class Turn(_OneAxis):
         axis, cos, sin = self.axis, R[i, i], R[j, i]
         return turned(A, axis, cos, sin), turned_general(B, axis, cos, sin), turned(D, axis, cos, sin)
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return R @ F, R @ N
-
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        a, alpha = R.T @ a, R.T @ alpha
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
         return {self.v: qdd}, a, alpha + self.e * qdd
 
@@ -206,9 +213,12 @@ class Slide(_OneAxis):
     def offset(self, q: Array) -> Array:
         return self.e * q[self.q]
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def speed(self, v: Array) -> Array:
+        return self.e * v[self.v]
+
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         offset = self.offset(q)
-        return omega, a + 2 * cross(omega, self.e * v[self.v]) + cross(omega, cross(omega, offset)), alpha
+        return omega, a + 2 * cross(omega, self.e * v[self.v]) + cross(omega, cross(omega, offset)), 0.0 * omega
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         k, (A, B, _), (F, _) = self.axis, blocks, wrench
@@ -221,11 +231,13 @@ class Slide(_OneAxis):
     def blocks_to_placement(self, R: Array, q: Array, A: Block, B: Block, D: Block) -> Blocks:
         return A, *shifted(A, B, D, self.offset(q))
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return F, N + cross(self.offset(q), F)
+    def moment_to_placement(self, q: Array, F: Array, N: Array) -> Array:
+        return N + cross(self.offset(q), F)
 
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
-        a = a + cross(alpha, self.offset(q))
+    def carry(self, q: Array, a: Array, alpha: Array) -> Array:
+        return a + cross(alpha, self.offset(q))
+
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         qdd = self._solve(eliminated, a, alpha)
         return {self.v: qdd}, a + self.e * qdd, alpha
 
@@ -254,10 +266,9 @@ class Ball(Fixed):
     def rotation(self, q: Array) -> Array:
         return from_quaternion(q[self.q : self.q + 4])
 
-    def bias(self, R: Array, q: Array, v: Array, omega: Array, a: Array, alpha: Array) -> Rates:
+    def bias(self, q: Array, v: Array, omega: Array, a: Array) -> Rates:
         spin = self._rates(v)
-        omega = R.T @ omega
-        return omega + spin, R.T @ a, cross(omega, spin)
+        return omega + spin, a, cross(omega, spin)
 
     def eliminate(self, tau: Array, blocks: Blocks, wrench: ForceMoment, armature: Armature) -> Eliminated:
         """U is D, so that of M* only A remains, and of Q* the moment -tau.
@@ -293,12 +304,8 @@ class Ball(Fixed):
             return rotated(A, R), B, D
         return rotated(A, R), rotated_general(B, R), rotated(D, R)
 
-    def wrench_to_placement(self, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
-        return R @ F, R @ N
-
-    def solve(self, eliminated: Elimination | None, R: Array, q: Array, a: Array, alpha: Array) -> Solved:
+    def solve(self, eliminated: Elimination | None, a: Array, alpha: Array) -> Solved:
         assert eliminated is not None
-        a, alpha = R.T @ a, R.T @ alpha
         known = alpha if eliminated.d is None else times(eliminated.d, alpha)
         omegad = times(eliminated.U_inverse, eliminated.u) - transposed_times(eliminated.b, a) - known
         return {self.v + i: omegad[i] for i in range(3)}, a, alpha + omegad

@@ -41,6 +41,16 @@ class Frame:
         """Frame components to placement components; None: the axes stay parallel."""
         return self.elementary.rotation(q)
 
+    def rotation_to_parent(self, q: Array) -> Array:
+        """Frame components to parent components."""
+        R = self.rotation(q)
+        return self.R0 if R is None else self.R0 @ R
+
+    @property
+    def skew(self) -> bool:
+        """Whether no axis of the placement is parallel to one of the parent frame, more or less: R0 has few zeros."""
+        return int(np.count_nonzero(self.R0)) > 5
+
 
 @dataclass(frozen=True)
 class Bodies:

@@ -51,8 +51,8 @@ def inverse_dynamics(
         tau |= frame.elementary.project(F, N)
         if frame.parent == BASE:
             continue
-        F, N = frame.elementary.wrench_to_placement(frame.rotation(q), q, F, N)
-        F, N = frame.R0 @ F, frame.R0 @ N
+        R = frame.rotation_to_parent(q)
+        F, N = R @ F, R @ frame.elementary.moment_to_placement(q, F, N)
         before_F, before_N = wrench[frame.parent]
         wrench[frame.parent] = (before_F + F, before_N + N + cross(frame.r, F))
     return np.stack([tau[i] for i in range(len(tau))])

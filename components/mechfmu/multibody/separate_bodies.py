@@ -28,12 +28,14 @@ A single body has
 
     A = m E ,  B = -m c~ ,  D = J + m (c.c E - c c^T) ,  Q = load - (m omega x (omega x c), omega x D omega)       (6)
 
-A motion S with moment tau is eliminated as in the plane: with U = S^T M* S and u = tau + S^T (Q* - M* a'),
+A motion S with moment tau adds S vdot to the acceleration a that the frame has without it. It is eliminated as in the
+plane: with U = S^T M* S and u = tau + S^T Q*,
 
-    M* <- M* - M* S U^-1 S^T M*,     Q* <- Q* - M* a' - M* S U^-1 u,                                               (7)
+    vdot = U^-1 (u - S^T M* a),    M* <- M* - M* S U^-1 S^T M*,    Q* <- Q* - M* S U^-1 u,                         (7)
 
-after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and the rotations
-below skip them. Weight is a base that accelerates upwards: a_0 = rdd_0 - g.
+after which the rows and columns of M* that belong to S are zero; these zeros are written as such, and what follows
+skips them: the bias, Q* <- Q* - M* a', and the rotations into the axes of the parent. Weight is a base that accelerates
+upwards: a_0 = rdd_0 - g.
 
 The rotor of a motor with inertia j and reduction n turns n times as fast as its joint. Its inertia seen from the joint,
 the armature I = n^2 j, resists the rate (that the rotor also takes part in the motion of the bodies is part of their
@@ -88,7 +90,7 @@ def forward_dynamics(
     loads: external (F, moment about the frame's origin) by frame. a_0 includes the weight, rdd_0 - g. armature: of
     the rotors, by rate.
     """
-    R = [frame.rotation(q) for frame in frames]
+    R = [frame.rotation_to_parent(q) for frame in frames]
     zero = 0.0 * a_0[0]
     omega, bias = velocities(frames, R, q, v, omega_0, zero)
     M, Q = single_bodies(frames, bodies, omega, loads, zero)
@@ -109,9 +111,8 @@ def velocities(
     bias: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
         w = omega_0 if frame.parent == BASE else omega[frame.parent]
-        a_prime = frame.R0.T @ cross(w, cross(w, frame.r)) if frame.r.any() else np.stack([zero] * 3)
-        alpha_prime = np.stack([zero] * 3)
-        w, a_prime, alpha_prime = frame.elementary.bias(R[k], q, v, frame.R0.T @ w, a_prime, alpha_prime)
+        a_prime = R[k].T @ cross(w, cross(w, frame.r)) if frame.r.any() else np.stack([zero] * 3)
+        w, a_prime, alpha_prime = frame.elementary.bias(q, v, R[k].T @ w, a_prime)
         omega.append(w)
         bias.append((a_prime, alpha_prime))
         block_boundary(w, a_prime, alpha_prime)
@@ -152,11 +153,8 @@ def _eliminate(
     eliminated: list[Elimination | None] = [None] * len(frames)
     for k in reversed(range(len(frames))):
         frame = frames[k]
-        (A, B, D), (F, N) = M[k], Q[k]
-        a_prime, alpha_prime = bias[k]
-        F = F - times(A, a_prime) - times(B, alpha_prime)
-        N = N - transposed_times(B, a_prime) - times(D, alpha_prime)
-        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, (A, B, D), (F, N), armature)
+        eliminated[k], blocks, wrench = frame.elementary.eliminate(tau, M[k], Q[k], armature)
+        wrench = without_bias(blocks, wrench, bias[k])
         if frame.parent == BASE:
             block_boundary(eliminated[k])
             continue
@@ -166,6 +164,12 @@ def _eliminate(
         Q[frame.parent] = (F_p + F, N_p + N)
         block_boundary(eliminated[k], M[frame.parent], Q[frame.parent])
     return eliminated
+
+
+def without_bias(blocks: Blocks, wrench: ForceMoment, bias: tuple[Array, Array]) -> ForceMoment:
+    """Q* - M* a'."""
+    (A, B, D), (F, N), (a, alpha) = blocks, wrench, bias
+    return F - times(A, a) - times(B, alpha), N - transposed_times(B, a) - times(D, alpha)
 
 
 def _accelerations(
@@ -182,10 +186,9 @@ def _accelerations(
     acceleration: list[tuple[Array, Array]] = []
     for k, frame in enumerate(frames):
         a, alpha = (a_0, alpha_0) if frame.parent == BASE else acceleration[frame.parent]
-        a = frame.R0.T @ (a + cross(alpha, frame.r)) if frame.r.any() else frame.R0.T @ a
-        rates, a, alpha = frame.elementary.solve(eliminated[k], R[k], q, a, frame.R0.T @ alpha)
+        a, alpha = to_frame(frame, R[k], q, a, alpha)
+        rates, a, alpha = frame.elementary.solve(eliminated[k], a + bias[k][0], alpha + bias[k][1])
         vdot |= rates
-        a, alpha = a + bias[k][0], alpha + bias[k][1]
         acceleration.append((a, alpha))
         block_boundary(a, alpha)
     return vdot, acceleration
@@ -205,13 +208,30 @@ def _body(bodies: Bodies, i: int, w: Array) -> tuple[Blocks, ForceMoment]:
 
 
 def to_parent(frame: Frame, R: Array, q: Array, blocks: Blocks, wrench: ForceMoment) -> tuple[Blocks, ForceMoment]:
-    """M* and Q* of the frame in the axes of its parent, about the parent's origin."""
-    A, B, D = frame.elementary.blocks_to_placement(R, q, *blocks)
-    F, N = frame.elementary.wrench_to_placement(R, q, *wrench)
-    if not np.array_equal(frame.R0, np.eye(3)):
-        A, B, D = rotated(A, frame.R0), rotated_general(B, frame.R0), rotated(D, frame.R0)
-        F, N = frame.R0 @ F, frame.R0 @ N
+    """M* and Q* of the frame in the axes of its parent, about the parent's origin.
+
+    One general rotation costs less than that of the motion and another one to the axes of the parent; where these are
+    parallel to those of the placement, the second one costs nothing.
+    """
+    own = frame.rotation(q)
+    if frame.skew and own is not None:
+        A, B, D = (turn(X, R) for turn, X in zip((rotated, rotated_general, rotated), blocks, strict=True))
+    else:
+        A, B, D = frame.elementary.blocks_to_placement(own, q, *blocks)
+        if not np.array_equal(frame.R0, np.eye(3)):
+            A, B, D = rotated(A, frame.R0), rotated_general(B, frame.R0), rotated(D, frame.R0)
     if frame.r.any():
         B, D = shifted(A, B, D, frame.r)
-        N = N + cross(frame.r, F)
-    return (A, B, D), (F, N)
+    return (A, B, D), wrench_to_parent(frame, R, q, *wrench)
+
+
+def wrench_to_parent(frame: Frame, R: Array, q: Array, F: Array, N: Array) -> ForceMoment:
+    """A wrench in the axes of the parent, about its origin."""
+    F, N = R @ F, R @ frame.elementary.moment_to_placement(q, F, N)
+    return (F, N + cross(frame.r, F)) if frame.r.any() else (F, N)
+
+
+def to_frame(frame: Frame, R: Array, q: Array, a: Array, alpha: Array) -> tuple[Array, Array]:
+    """a, alpha of the frame from those of its parent, without those of the rates and the bias."""
+    a, alpha = R.T @ (a + cross(alpha, frame.r)) if frame.r.any() else R.T @ a, R.T @ alpha
+    return frame.elementary.carry(q, a, alpha), alpha

@@ -21,6 +21,7 @@ import numpy as np
 from ..codegen.c_model import model_c, model_lanes
 from ..codegen.sources import NATIVE, c_sources
 from ..model import Mechanism, UserError, did_you_mean
+from ..model.mechanism import Identity, mechanism_of_identity
 from ..model.variables import Scalar
 from .compiled import GUID, compiled_library
 
@@ -69,8 +70,8 @@ def batch_files(mechanism: Mechanism, simd: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...], simd: str) -> ctypes.CDLL:
-    mechanism = mechanism_type(**dict(options))
+def _library(identity: Identity, simd: str) -> ctypes.CDLL:
+    mechanism = mechanism_of_identity(identity)
     generated = {"model.c": model_c(mechanism, GUID, {})}
     groups = c_sources(*NATIVE), batch_files(mechanism, simd)
     found = compiled_library(f"{mechanism.key}_batch", groups, generated)
@@ -81,8 +82,8 @@ def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ..
 
 
 def batch_library(mechanism: Mechanism) -> ctypes.CDLL:
-    """The compiled mechanism with its functions for lanes; mechanisms of one kind with equal options share it."""
-    return _library(type(mechanism), tuple(mechanism.options.items()), instruction_set())
+    """The compiled mechanism with its functions for lanes; mechanisms of one identity share it."""
+    return _library(mechanism.identity, instruction_set())
 
 
 def references(mechanism: Mechanism) -> Mapping[str, int]:
@@ -99,6 +100,8 @@ def settable(mechanism: Mechanism, name: str, *roles: str) -> Scalar:
     scalar = mechanism.table.by_name.get(name)
     if scalar is None:
         raise UserError(f"{mechanism.name} has no variable {name}{did_you_mean(name, mechanism.table.by_name)}")
+    if scalar.constant:
+        raise UserError(f"{name} cannot be set: it is a constant")
     if scalar.role not in roles:
         raise UserError(f"{name} cannot be set: only {' and '.join(f'{role}s' for role in roles)} can")
     return scalar
@@ -225,12 +228,15 @@ def column(mechanism: Mechanism, scalar: Scalar, value: Any, count: int) -> np.n
     if given.shape != (count,):
         raise UserError(f"{scalar.name} has the shape {given.shape}: must be a number or an array of {count} numbers")
     if given.dtype.kind in "biuf":
-        numbers = given.astype(float)
-        if scalar.row.kind != "Real" and not np.all(numbers == np.round(numbers)):
-            raise UserError(f"{scalar.name} has the value {numbers[numbers != np.round(numbers)][0]:g}: "
-                            "must be a whole number")  # fmt: skip
-        return numbers
+        return checked(scalar, given.astype(float))
     return np.array([mechanism.settings({scalar.name: v})[0][1] for v in given.tolist()])
+
+
+def checked(scalar: Scalar, numbers: np.ndarray) -> np.ndarray:
+    """The same numbers; UserError if one is not whole although it must be. Limits are checked run by run."""
+    if scalar.row.kind != "Real" and numbers.size and not np.all(whole := numbers == np.round(numbers)):
+        raise UserError(f"{scalar.name} has the value {numbers[~whole].flat[0]:g}: must be a whole number")
+    return numbers
 
 
 def warn_of(texts: Sequence[str]) -> None:

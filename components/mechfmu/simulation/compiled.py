@@ -18,9 +18,10 @@ import numpy as np
 
 from ..codegen.c_model import model_c
 from ..codegen.cache import cached_library
-from ..codegen.compiler import PLATFORMS, compile_sources, default_compiler, host_platform
+from ..codegen.compiler import FLAGS, PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
+from ..model.mechanism import Identity, mechanism_of_identity
 from ..model.variables import Scalar
 from .integration import IntegrationError
 
@@ -28,8 +29,8 @@ GUID = "engine"
 
 
 @lru_cache(maxsize=64)
-def _library(mechanism_type: type[Mechanism], options: tuple[tuple[str, Any], ...]) -> ctypes.CDLL:
-    mechanism = mechanism_type(**dict(options))
+def _library(identity: Identity) -> ctypes.CDLL:
+    mechanism = mechanism_of_identity(identity)
     own = {"engine.c": fmu_source("engine/engine.c").read_text(encoding="utf-8")}
     return compiled_library(mechanism.key, (c_sources(*NATIVE), own), {"model.c": model_c(mechanism, GUID, {})})
 
@@ -39,7 +40,7 @@ def compiled_library(name: str, groups: Sequence[Mapping[str, str]], generated: 
     compiler, host = default_compiler(), host_platform()
     files = {file: text for group in (*groups, generated) for file, text in group.items()}
     digest = hashlib.sha256(
-        "\0".join([compiler, host, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
+        "\0".join([compiler, host, *FLAGS, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
@@ -50,8 +51,8 @@ def compiled_library(name: str, groups: Sequence[Mapping[str, str]], generated: 
 
 
 def library(mechanism: Mechanism) -> ctypes.CDLL:
-    """The compiled mechanism; mechanisms of one kind with equal options share it."""
-    return _library(type(mechanism), tuple(mechanism.options.items()))
+    """The compiled mechanism; mechanisms of one identity share it."""
+    return _library(mechanism.identity)
 
 
 def _pointer(array: np.ndarray) -> ctypes.c_void_p:

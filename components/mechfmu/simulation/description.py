@@ -52,8 +52,9 @@ def run_tolerance(description: ModelDescription, tolerance: float | None, values
 
 
 def constants_of(description: ModelDescription, values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the Real parameters of a run in which these values were set."""
-    parameters = [v for v in description.modelVariables if v.causality == "parameter" and v.type == "Real"]
+    """Return the Real parameters and constants of a run in which these values were set."""
+    fixed = [v for v in description.modelVariables if v.causality == "parameter" or v.variability == "constant"]
+    parameters = [v for v in fixed if v.type == "Real"]
     return {v.name: float(values.get(v.name, v.start)) for v in parameters if v.start is not None}
 
 

@@ -19,6 +19,7 @@ from .controller import Controller, check_controller
 from .description import constants_of, display_unit_of, read_description
 from .experiment import FmuExperiment, FmuLog, fmu_experiment
 from .flags import first_of_each
+from .fmu_messages import register_logger
 from .inputs import inputs_at
 from .result import Result
 from .source_mechanism import drawable_mechanism
@@ -75,7 +76,10 @@ def simulate_fmu(
             if controller is not None:
                 t, signals, driven = run_controlled(experiment, controller, period, progress, log, terminal)
             else:
-                t, signals, driven = _run_with_fmpy(experiment, progress, log, recorders)
+                try:
+                    t, signals, driven = _run_with_fmpy(experiment, progress, log, recorders)
+                finally:
+                    register_logger()
         if not reaches(t[-1], experiment.t_stop, experiment.step):  # FMPy ends after a discarded step without an error
             raise RuntimeError(f"it stopped at t = {t[-1]:g} s")
     except UserError:
@@ -84,7 +88,7 @@ def simulate_fmu(
         written = [line.partition("] ")[2] for line in captured.getvalue().splitlines() if line.startswith("[")]
         reason = (written or log.errors or [str(error)])[-1]
         reached = _series(experiment, recorders[0].result()) if recorders else None
-        early = result_of(*reached) if reached and len(reached[0]) > 1 else None
+        early = result_of(*reached) if reached and reached[0][-1] > experiment.t_start else None
         raise StoppedEarly(f"{Path(fmu).name} did not run to the end: {reason}", early) from None
     for text in first_of_each(log.warnings)[:MAX_WARNINGS]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -91,6 +91,8 @@ class Instance:
         if self.phase == INSTANTIATED:
             scalars, values = self._without_states(scalars, values)
         for scalar, value in zip(scalars, values, strict=True):
+            if scalar.constant:
+                raise UserError(f"{scalar.name} cannot be set: it is a constant")
             if scalar.role not in ("parameter", "input"):
                 raise UserError(f"{scalar.name} cannot be set: only parameters and inputs can")
             if self.phase == TERMINATED:
@@ -121,7 +123,7 @@ class Instance:
 
     def _array(self, scalar: Scalar) -> np.ndarray:
         match scalar.role:
-            case "parameter":
+            case "parameter" | "constant":
                 return self.p
             case "input":
                 return self.u

@@ -68,7 +68,7 @@ def simulate_mechanism(
     data = {s.name: d for s, d in zip(recorded, np.array(rows).T, strict=True)}
     signals, input_values = ({s.name: data[s.name] for s in scalars} for scalars in (outputs, driving))
     units = {s.name: display_unit(s.unit) for s in outputs}
-    parameters = table.of("parameter")
+    parameters = table.of("parameter", "constant")
     constants = {s.name: v for s, v in zip(parameters, instance.get(parameters), strict=True)}
     return Result(mechanism.name, grid, signals, units, constants, mechanism, input_values)
 

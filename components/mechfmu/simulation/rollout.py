@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model import Mechanism, UserError, did_you_mean
 from ..model.variables import Role, Scalar
-from .batch import MESSAGE_LENGTH, batch_library, column, readable, references, settable, warn_of
+from .batch import MESSAGE_LENGTH, batch_library, checked, column, readable, references, settable, warn_of
 from .result import Result, display_unit
 from .time_grid import times
 
@@ -124,7 +124,7 @@ def rollout(
     courses = [_course(scalar, (inputs or {})[name], count, len(grid)) for name, scalar in driven.items()]
     recorded = readable(mechanism, outputs) if outputs is not None else mechanism.table.of(*OUTPUT_ROLES)
     own = [np.column_stack(columns)] if columns else [np.zeros((count, 0))]
-    plan = _Runs(
+    plan = Runs(
         mechanism, grid, count, tolerance, list(known.values()), own[0], list(driven.values()), courses, recorded
     )
     plan.make(_thread_count(threads), progress)
@@ -161,7 +161,7 @@ def _run_count(fixed: Mapping[str, Any], inputs: Mapping[str, Any], points: int)
 
 def _course(scalar: Scalar, value: Any, count: int, points: int) -> np.ndarray:
     """The values of an input, an array (runs x times), perhaps without copies for all runs or times."""
-    given = np.asarray(value, dtype=float)
+    given = checked(scalar, np.array(value, dtype=float, order="C"))
     if given.ndim == 1 and given.shape[0] == count and given.shape[0] not in (points, points - 1):
         given = given[:, None]
     elif given.ndim == 1:
@@ -178,7 +178,7 @@ def _course(scalar: Scalar, value: Any, count: int, points: int) -> np.ndarray:
     return np.broadcast_to(given, (count, points))
 
 
-class _Runs:
+class Runs:
     """The arrays that the C code works with, and the threads that call it."""
 
     def __init__(

@@ -48,8 +48,9 @@ def mechanism_of(fmu: str | Path) -> Mechanism | None:
                 f"{key}"
             )
         add_folder(key)
+    constants = model.get("constants", {})
     try:
-        return make(key, **options)
+        return make(key, **options).baked(constants, constants)
     except UserError as error:
         raise UserError(f"{name} was built from another version of the mechanism {key}: {error}") from None
 

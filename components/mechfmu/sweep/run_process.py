@@ -2,12 +2,13 @@
 
 A worker keeps such processes and sends them cases. Each answers run by run:
 
-    worker -> process   (file of the FMU, folder to unpack it in, engine, spec), then repeatedly (cases, seconds)
-    process -> worker   READY or (ERROR, message), then (row of results, reason) for each run, and END or LAST
+    worker -> process   (file of the FMU, folder to unpack it in, engine, spec), then repeatedly (cases, alone, seconds)
+    process -> worker   (READY, several, engine) or (ERROR, message), then (results, reasons) of the next runs, and END
+                        or LAST
 
 It sends END early when the seconds are over, and LAST when the FMU allows one run per process; the worker then sends
 the rest again, in the second case to another process. When the process exits unexpectedly, the run in progress is
-the first one that it has not answered.
+the first one that it has not answered. A process that makes several runs at once is told to make each alone then.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..model import UserError
 from ..simulation import fmu_process
 from ..simulation.fmu_process import FmuProcess, connect_to_parent
-from .runner import Runner
+from .runner import Part, Runner
 from .specification import Spec
+
+if TYPE_CHECKING:
+    from .batch_runner import BatchRunner
 
 READY, ERROR, END, LAST = "ready", "error", "end", "last"
 DEATHS = 2  # of processes with this run, until it is blamed: something else may have killed the first one
@@ -44,16 +48,25 @@ class Job:
     """What all runs of a sweep have in common; the FMU as bytes, because the worker may be on another machine.
 
     timeout    s, the limit for one run; None: no limit
+    name       of the FMU's file, for messages
     """
 
     content: bytes
     engine: str
     spec: Spec
     timeout: float | None = None
+    name: str = "swept.fmu"
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
-Answer = tuple[np.ndarray, str]
+@dataclass(frozen=True)
+class Chunk:
+    """The first runs of those that were wanted."""
+
+    results: np.ndarray  # one row each
+    reasons: list[str]  # why they failed, empty if they did not
+    seconds: float  # that they took
+    engine: str  # which engine made them, and why, if that was to be found out
 
 
 # --- the worker -------------------------------------------------------------------------------------------------------
@@ -66,14 +79,14 @@ class RunProcess:
         self.folder = Path(tempfile.mkdtemp(prefix="mechfmu-", dir=folder))
         self.timeout = job.timeout
         self.died = False
-        self.late: int | None = None  # number of the run that took too long
-        self._watched: tuple[int, float] | None = None  # number of the present run, and when it must have ended
+        self.late: int | None = None  # number of the answer that took too long
+        self._watched: tuple[int, float] | None = None  # number of the next answer, and when it must have come
         self._count = 0
         self._usable = True
         self._closed = threading.Event()
         self._process = FmuProcess(__name__, own_session=True)
         try:
-            file = self.folder / "swept.fmu"
+            file = self.folder / job.name
             file.write_bytes(job.content)
             self._process.send((str(file), str(self.folder / "fmu"), job.engine, job.spec))
             answer = self._process.receive()
@@ -83,15 +96,16 @@ class RunProcess:
         if answer is None or answer[0] == ERROR:
             self.close()
             raise EOFError(self.exit_status) if answer is None else UserError(answer[1])
+        _, self.makes_several, self.engine = answer
         if self.timeout is not None:
             threading.Thread(target=self._watch, daemon=True).start()
 
-    def runs(self, cases: np.ndarray, seconds: float) -> Iterator[Answer]:
+    def runs(self, cases: np.ndarray, alone: bool, seconds: float) -> Iterator[Part]:
         """The answers, as long as they come. When there are fewer than cases, `died` and `is_late` are the reason."""
-        self._begin_run()
-        self._process.send((cases, seconds))
+        self._await_answer()
+        self._process.send((cases, alone, seconds))
         while (answer := self._process.receive()) is not None and answer not in (END, LAST):
-            self._begin_run()
+            self._await_answer()
             yield answer
         self._watched = None
         self.died, self._usable = answer is None, answer == END
@@ -102,7 +116,7 @@ class RunProcess:
 
     @property
     def is_late(self) -> bool:
-        """Whether the process was ended because of the run that it has not answered."""
+        """Whether the process was ended because an answer did not come."""
         return self.late == self._count
 
     @property
@@ -117,7 +131,7 @@ class RunProcess:
         self._process.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _begin_run(self) -> None:
+    def _await_answer(self) -> None:
         self._count += 1
         if self.timeout is not None:
             self._watched = self._count, time.monotonic() + self.timeout
@@ -136,20 +150,24 @@ _ended: set[str] = set()
 _lock = threading.Lock()
 
 
-def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> tuple[np.ndarray, list[str], float]:
-    """Return the results and reasons of the first cases and the seconds they took: all cases unless they take long."""
+def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> Chunk:
+    """Make the runs of the first cases: all of them unless they take long."""
     rows: list[np.ndarray] = []
     reasons: list[str] = []
-    deaths, seconds = 0, 0.0
+    deaths, seconds, alone, engine = 0, 0.0, False, ""
     while len(rows) < len(cases) and (not rows or seconds < CHUNK_SECONDS):
         process, began = _take(job, folder), time.monotonic()
-        for row, reason in process.runs(cases[len(rows) :], CHUNK_SECONDS - seconds):
-            rows.append(row)
-            reasons.append(reason)
+        for results, told in process.runs(cases[len(rows) :], alone, CHUNK_SECONDS - seconds):
+            rows.extend(results)
+            reasons.extend(told)
             deaths = 0
         seconds += time.monotonic() - began
+        engine = process.engine
         _give_back(job, process)
         if not process.died or len(rows) == len(cases):
+            continue
+        if process.makes_several and not alone:
+            alone = True  # which run it was shows when each is made alone
             continue
         blame = ""
         if process.is_late:
@@ -162,7 +180,7 @@ def run_chunk(job: Job, cases: np.ndarray, folder: str | None = None) -> tuple[n
             rows.append(np.full(len(job.spec.columns), np.nan))
             reasons.append(blame)
             deaths = 0
-    return np.array(rows), reasons, seconds
+    return Chunk(np.array(rows), reasons, seconds, engine)
 
 
 def _take(job: Job, folder: str | None) -> RunProcess:
@@ -226,23 +244,41 @@ def serve() -> None:
     threading.Thread(target=_listen, args=(receive, requests), daemon=True).start()
     file, folder, engine, spec = requests.get()
     try:
-        runner = Runner(Path(file), engine, Path(folder))
+        runner, told = _make_runner(Path(file), engine, Path(folder))
     except UserError as error:
         return answer((ERROR, str(error)))
     except Exception as error:
         return answer((ERROR, f"the FMU cannot be loaded: {error}"))
-    answer((READY,))
+    answer((READY, not isinstance(runner, Runner), told))
     while True:
         try:
-            cases, seconds = requests.get(timeout=IDLE)
+            cases, alone, seconds = requests.get(timeout=IDLE)
         except queue.Empty:
             return
         until = time.monotonic() + seconds
-        for result in runner.runs(spec, cases):
+        for result in runner.runs(spec, cases, alone):
             answer(result)
             if runner.once_per_process or time.monotonic() > until:
                 break
         answer(LAST if runner.once_per_process else END)
+
+
+def _make_runner(file: Path, engine: str, folder: Path) -> tuple[Runner | BatchRunner, str]:
+    """Return what makes the runs, and with the engine auto which engine it is, and why."""
+    if engine == "fmu":
+        return Runner(file, folder), ""
+    from .batch_runner import BatchRunner, why_not_batch  # takes as long to import as all the rest
+
+    if engine == "batch":
+        return BatchRunner(file), ""
+    try:
+        if not (reason := why_not_batch(file)):
+            return BatchRunner(file), "batch"
+    except UserError as error:
+        reason = str(error)
+    except Exception as error:  # the user's model may be under construction
+        reason = f"the mechanism cannot be loaded: {type(error).__name__}: {error}"
+    return Runner(file, folder), f"fmu ({reason})"
 
 
 def _listen(receive: Callable[[], Any], requests: queue.Queue[Any]) -> None:

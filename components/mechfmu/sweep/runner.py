@@ -23,17 +23,17 @@ from ..simulation.description import read_description, run_tolerance, start_time
 from ..simulation.fmu_messages import WARNING, message_logger
 from ..simulation.fmu_origin import built_by_mechfmu
 from ..simulation.inputs import input_signals
-from ..simulation.source_mechanism import mechanism_of
 from ..simulation.time_grid import communication_points, reaches, times
 from .specification import INPUTS, KEPT, Spec
+
+Part = tuple[
+    np.ndarray, list[str]
+]  # the results of some runs, one row each, and why they failed, empty if they did not
 
 ERROR, FATAL = 3, 4  # statuses of FMI
 _WHOLE = ("Integer", "Enumeration", "Boolean")
 
 _DO_STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int)
-_ENGINE_RUN = ctypes.CFUNCTYPE(
-    ctypes.c_size_t, ctypes.c_void_p, *[ctypes.c_void_p, ctypes.c_size_t] * 2, ctypes.c_void_p
-)
 _GET_REAL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
@@ -51,12 +51,12 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
         if variables[name].type == "String":
             raise UserError(f"{name} cannot be recorded: it is a text")
     for name, value in spec.set.items():
-        _proper(variables[name], value, variables)
+        proper_value(variables[name], value, variables)
     for name, column in zip(spec.names, spec.cases().T, strict=True):
         if name in own:  # of Real numbers the first one shows all mistakes
             numbers = variables[name].type == "Real" and name not in spec.texts
             for value in spec.shown(name, column[:1] if numbers else np.unique(column)):
-                _proper(variables[name], value, variables)
+                proper_value(variables[name], value, variables)
     for label, table in spec.inputs.items():
         input_signals(table, variables, {}, f"inputs {label}")
     start, variable_step = start_time(description), description.coSimulation.canHandleVariableCommunicationStepSize
@@ -71,7 +71,7 @@ def check_spec(spec: Spec, fmu: str | Path) -> None:
         )
 
 
-def _proper(variable: Any, value: Any, names: Mapping[str, Any] | None = None) -> Any:
+def proper_value(variable: Any, value: Any, names: Mapping[str, Any] | None = None) -> Any:
     """A value of a case as the FMU takes it, or UserError."""
     if variable.type in _WHOLE and isinstance(value, float):
         if not value.is_integer():
@@ -108,19 +108,15 @@ class Runner:
     """One FMU, unpacked and loaded. A run is: begin, step and record.
 
     folder    where the FMU is unpacked; None: a temporary one
-    engine    fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled here (so that a Python
-              FMU also runs at full speed)
     """
 
-    def __init__(self, file: Path, engine: str = "fmu", folder: Path | None = None):
+    def __init__(self, file: Path, folder: Path | None = None):
         self.description = fmpy.read_model_description(str(file), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.folder = fmpy.extract(str(file), None if folder is None else str(folder))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also without close
         self.last_error = ""
         self.callbacks = message_logger(self._keep_error)
-        self.base: dict[str, Any] = {}  # start values chosen when the FMU was built
-        self.engine = engine
         self.fmu: Any = None
         self._order = {name: k for k, name in enumerate(self.variables)}
         identifier = self.description.coSimulation.modelIdentifier
@@ -128,25 +124,12 @@ class Runner:
             guid=self.description.guid, unzipDirectory=self.folder, modelIdentifier=identifier, requireFunctions=False
         )
         library = Path(self.folder, "binaries", fmpy.platform, identifier + fmpy.sharedLibraryExtension)
-        if engine == "c":
-            self._compile(file)
-        elif not library.is_file():
+        if not library.is_file():
             raise UserError(f"the FMU cannot run here: it has no library for {fmpy.platform}")
-        self._reused = engine == "c" or built_by_mechfmu(file)
+        self._reused = built_by_mechfmu(file)
 
     def _keep_error(self, message: str) -> None:
         self.last_error = message
-
-    def _compile(self, file: Path) -> None:
-        from ..simulation.compiled import GUID, library  # takes as long to import as all the rest
-
-        mechanism = mechanism_of(file)
-        if mechanism is None:
-            raise UserError("the engine c is for FMUs that mechfmu built")
-        default = {s.name: s.start for s in mechanism.table.of("parameter", "input")}
-        own = {v.name: v.start for v in self.description.modelVariables if v.name in default and v.start is not None}
-        self.base = {name: value for name, value in own.items() if float(value) != default[name]}
-        self._arguments |= dict(guid=GUID, libraryPath=library(mechanism)._name)
 
     @property
     def once_per_process(self) -> bool:
@@ -162,10 +145,10 @@ class Runner:
     def chunk(self, spec: Spec, cases: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The results of these cases, one row each, and what went wrong, empty where nothing did."""
         results, reasons = zip(*self.runs(spec, cases), strict=True)
-        return np.array(results).reshape(len(cases), len(spec.columns)), list(reasons)
+        return np.concatenate(results), [reason for (reason,) in reasons]
 
-    def runs(self, spec: Spec, cases: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-        """The results of one case after the other, and what went wrong, empty where nothing did."""
+    def runs(self, spec: Spec, cases: np.ndarray, alone: bool = True) -> Iterator[Part]:
+        """The results of one case after the other."""
         plans: dict[str, RunPlan] = {}
         columns = [spec.shown(name, column) for name, column in zip(spec.names, cases.T, strict=True)]
         for case in zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True):
@@ -173,14 +156,16 @@ class Runner:
             try:
                 row = self._run(spec, {**spec.set, **dict(zip(spec.names, case, strict=True))}, plans)
                 named = zip(spec.columns, row.tolist(), strict=True)
-                yield row, next((f"{name} is {value:g}" for name, value in named if not np.isfinite(value)), "")
+                reason = next((f"{name} is {value:g}" for name, value in named if not np.isfinite(value)), "")
+                yield row[None], [reason]
             except Exception as error:  # an FMU's error is recorded in the table, it does not stop the sweep
                 self._abandon(getattr(error, "status", ERROR))
-                yield np.full(len(spec.columns), np.nan), self.last_error or str(error) or type(error).__name__
+                reason = self.last_error or str(error) or type(error).__name__
+                yield np.full((1, len(spec.columns)), np.nan), [reason]
 
     def _run(self, spec: Spec, values: dict[str, Any], plans: dict[str, RunPlan]) -> np.ndarray:
         start, label = start_time(self.description), str(values.pop(INPUTS)) if spec.inputs else ""
-        values = {name: _proper(self.variables[name], value) for name, value in values.items()}
+        values = {name: proper_value(self.variables[name], value) for name, value in values.items()}
         signals = input_signals(spec.inputs[label], self.variables, values, label) if label else None
         if label not in plans:
             events = () if signals is None else simulation.Input.findEvents(signals, self.description).tolist()
@@ -189,10 +174,7 @@ class Runner:
             plans[label] = RunPlan(points, [self.variables[name] for name in spec.record])
         plan = plans[label]
         drive = self.begin(values, run_tolerance(self.description, spec.tolerance, values), start, spec.stop, signals)
-        if self.engine == "c" and plan.real and signals is None:
-            self._compiled_steps(plan)
-        else:
-            self._steps(plan, drive)
+        self._steps(plan, drive)
         if not self._reused:
             self.fmu.terminate()
             self._free()
@@ -216,7 +198,7 @@ class Runner:
             self.fmu.instantiate(callbacks=self.callbacks, loggingOn=True)
         fmu, inputs = self.fmu, None if signals is None else simulation.Input(self.fmu, self.description, signals)
         fmu.setupExperiment(tolerance=tolerance, startTime=start, stopTime=stop)
-        ordered = sorted({**self.base, **values}.items(), key=lambda item: self._order[item[0]])
+        ordered = sorted(values.items(), key=lambda item: self._order[item[0]])
         rest = self._set(ordered, simulation.settable_in_instantiated)
         fmu.enterInitializationMode()
         self._set(rest, simulation.settable_in_initialization_mode)
@@ -236,7 +218,7 @@ class Runner:
                 self.fmu.setReal([variable.valueReference], [float(value)])
             else:
                 kind = "Integer" if variable.type == "Enumeration" else variable.type
-                getattr(self.fmu, f"set{kind}")([variable.valueReference], [_proper(variable, value)])
+                getattr(self.fmu, f"set{kind}")([variable.valueReference], [proper_value(variable, value)])
         return rest
 
     def close(self) -> None:
@@ -274,15 +256,6 @@ class Runner:
             read(k)
             if self.last_error and k < last:  # such a message also ends a run of `mechfmu simulate`
                 raise RunError(self.last_error)
-
-    def _compiled_steps(self, plan: RunPlan) -> None:
-        """The same in one call of the compiled engine."""
-        grid, references = plan.points, plan.references
-        run = self._function("engine_run", _ENGINE_RUN)
-        points, wanted = (grid.ctypes.data, len(grid)), (references.ctypes.data, len(references))
-        reached = run(self.fmu.component, *points, *wanted, plan.rows.ctypes.data)
-        if reached < len(grid):
-            raise RunError(f"the step from t = {grid[max(reached - 1, 0)]:g} s failed")
 
     def _function(self, name: str, prototype: Any) -> Any:
         """A function of the FMU, called directly: FMPy's wrapper takes longer than the step of some FMUs."""

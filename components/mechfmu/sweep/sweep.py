@@ -26,7 +26,7 @@ from ..fmu.archive import make_folder
 from ..model import UserError
 from ..model.extras import require
 from .folder import RESUME, claim_folder, finished_runs, locked, read_results, units_in, write_part
-from .run_process import Job, end_processes, run_chunk
+from .run_process import Chunk, Job, end_processes, run_chunk
 from .runner import check_spec, units_of
 from .specification import Spec
 
@@ -35,6 +35,7 @@ CHUNK_SECONDS = 0.3  # the aimed duration of a chunk
 CHUNKS_AHEAD = 3  # per worker, submitted before they are needed
 CONNECT_TIMEOUT = 10  # s, for a scheduler to answer and to have workers when the sweep begins
 RESTART_TIMEOUT = 600  # s, until a cluster that lost all its workers has a new one
+BATCH_RUNS = 5000  # from which on the engine auto compiles for SIMD lanes, which may take longer than fewer runs
 MAX_LOSSES = 5  # of workers that had this run, until the run is recorded as failed
 
 DASK_SETTINGS = {  # Dask's monitoring of itself, a hundred times a second, slows workers down
@@ -79,11 +80,12 @@ def sweep(
     folder: str | Path,
     scheduler: str | None = None,
     workers: int | None = None,
-    engine: str = "fmu",
+    engine: str = "auto",
     restart: bool = False,
     progress: Progress = lambda done, failed: None,
     warn: Callable[[str], None] = lambda text: None,
     timeout: float | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> SweepResult:
     """Run all cases of a sweep whose results are not in a folder yet; return the results of all.
 
@@ -92,11 +94,14 @@ def sweep(
     folder      where the results are; a sweep that was interrupted continues there
     scheduler   address of a Dask scheduler; None: processes on this computer
     workers     number of these processes; default: one per processor
-    engine      fmu: the FMU's own library; c: the equations of an FMU that mechfmu built, compiled by the worker
+    engine      fmu: the FMU's own library, one run after the other; batch: the equations of an FMU that mechfmu built,
+                compiled by the workers, several runs at once in SIMD lanes; auto: batch for many runs of an FMU whose
+                own library gives the same numbers, to the last bit
     restart     delete what the folder holds, even of another sweep
     timeout     s of real time for one run; a run that takes longer is ended and recorded as failed
+    note        called with the engine that auto has chosen, and why
     """
-    _check_arguments(workers, engine, timeout)
+    _check_arguments(workers, engine, timeout, spec)
     check_spec(spec, fmu)
     content, target = Path(fmu).read_bytes(), Path(folder)
     make_folder(target)
@@ -107,25 +112,34 @@ def sweep(
         missing = np.setdiff1d(np.arange(len(cases)), runs)
         progress(len(cases) - len(missing), failed)
         if len(missing):
-            job = Job(content, engine, spec, timeout)
+            if engine == "auto" and (spec.inputs or len(missing) < BATCH_RUNS):
+                engine = "fmu"
+            job = Job(content, engine, spec, timeout, Path(fmu).name)
             with (
                 _cluster(scheduler, workers) as client,
                 contextlib.closing(Dispatcher(client, job, cases, missing).chunks()) as chunks,
             ):
-                for runs, results, reasons in chunks:
+                noted = {""}
+                for runs, chunk in chunks:
+                    results, reasons = chunk.results, chunk.reasons
                     write_part(target, spec, runs, cases[runs], results, reasons)
                     for run, reason in zip(runs, reasons, strict=True):
                         if reason:
                             warn(f"run {run}: {reason}")
+                    if chunk.engine not in noted:
+                        noted.add(chunk.engine)
+                        note(chunk.engine)
                     failed += sum(map(bool, reasons))
                     missing = np.setdiff1d(missing, runs, assume_unique=True)
                     progress(len(cases) - len(missing), failed)
     return SweepResult(spec, target)
 
 
-def _check_arguments(workers: int | None, engine: str, timeout: float | None) -> None:
-    if engine not in ("fmu", "c"):
-        raise UserError(f"engine {engine}: must be fmu or c")
+def _check_arguments(workers: int | None, engine: str, timeout: float | None, spec: Spec) -> None:
+    if engine not in ("auto", "fmu", "batch"):
+        raise UserError(f"engine {engine}: must be auto, fmu or batch")
+    if engine == "batch" and spec.inputs:
+        raise UserError("engine batch: it has no tables of inputs over time; use the engine fmu")
     require("distributed", "pyarrow")
     if workers is not None and workers < 1:
         raise UserError(f"workers {workers}: must be at least 1")
@@ -160,13 +174,13 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         yield client
 
 
-def _run_on_worker(job: Job, cases: np.ndarray) -> tuple[np.ndarray, list[str], float]:
+def _run_on_worker(job: Job, cases: np.ndarray) -> Chunk:
     from distributed import get_worker
 
     return run_chunk(job, cases, get_worker().local_directory)  # Dask also removes the folders of killed workers
 
 
-FinishedRuns = tuple[np.ndarray, np.ndarray, list[str]]  # their numbers, results and reasons
+FinishedRuns = tuple[np.ndarray, Chunk]  # their numbers, and their results
 
 
 class Dispatcher:
@@ -193,14 +207,15 @@ class Dispatcher:
             for future in self._completed:
                 runs = self._submitted.pop(future)
                 try:
-                    results, reasons, seconds = future.result()
+                    chunk = future.result()
                 except (KilledWorker, CancelledError):  # its worker died, or all that had the job
                     yield from self._retry_lost_runs(runs)
                 else:
-                    wanted = round(CHUNK_SECONDS * len(results) / max(seconds, 1e-6))
+                    finished = len(chunk.results)
+                    wanted = round(CHUNK_SECONDS * finished / max(chunk.seconds, 1e-6))
                     self._size = min(max(wanted, 1), LARGEST_CHUNK)
-                    self._rest = np.concatenate([runs[len(results) :], self._rest])  # of a chunk that took too long
-                    yield runs[: len(results)], results, reasons
+                    self._rest = np.concatenate([runs[finished:], self._rest])  # of a chunk that took too long
+                    yield runs[:finished], chunk
                 future.release()
                 self._submit_more()
         finally:
@@ -250,4 +265,4 @@ class Dispatcher:
             self._to_retry.append(runs)
         else:
             nothing = np.full((1, len(self.job.spec.columns)), np.nan)
-            yield runs, nothing, [f"its worker was lost {MAX_LOSSES} times"]
+            yield runs, Chunk(nothing, [f"its worker was lost {MAX_LOSSES} times"], 0.0, "")

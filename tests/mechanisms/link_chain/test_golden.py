@@ -58,10 +58,13 @@ def test_the_example_over_ten_seconds() -> None:
 
 
 def forward_dynamics_with_the_printed_sign():
-    """The library's own function with the sign of a printed source put back into equation (9)."""
+    """The library's own function with the sign of a printed source: the load of the next rod on this one is reversed.
+
+    Weight included, which a_0 stands for: R = M (a - g) - Q = M a - (Q + M g).
+    """
     text = inspect.getsource(separate_bodies_planar)
-    right, printed = "Q_star[k - 1] + (C[k].T", "Q_star[k - 1] - (C[k].T"
-    assert text.count(right) == 1, "equation (9) is written differently now: adapt this test"
+    right, printed = "P = Q + w2[k]", "P = 2 * (M @ a_0) - Q + w2[k]"
+    assert text.count(right) == 1, "equation (8) is written differently now: adapt this test"
     module = types.ModuleType("printed_sign")
     exec(compile(text.replace(right, printed), "printed_sign", "exec"), vars(module))
     return module.forward_dynamics

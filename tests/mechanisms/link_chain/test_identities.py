@@ -74,16 +74,25 @@ def test_reactions_hold_every_rod(case: Case) -> None:
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_moment_of_the_reaction_about_the_joint_is_the_joint_moment(n: int) -> None:
-    """S^T R = tau, with the reaction reduced to the mass centre: M + g_x F_y - g_y F_x."""
+def test_reactions_turn_every_rod(n: int) -> None:
+    """Euler rod by rod: the moments of both reactions about the mass centre and the joint moments make J wd."""
     random = np.random.default_rng(n)
     th = random.uniform(-3, 3, n)
     e = np.stack([np.cos(th), np.sin(th)])
     l, lc, m, J = random.uniform(0.3, 1.0, (4, n))
-    tau, Q = random.uniform(-5, 5, n), random.uniform(-20, 20, (n, 3))
-    R = forward_dynamics(e, random.uniform(-3, 3, n), 0.7, tau, Q, random.uniform(-3, 3, 3), l, lc, m, J).R
-    g = lc * e
-    assert off_by(R[:, 2] + g[0] * R[:, 1] - g[1] * R[:, 0], tau) < IDENTITY
+    tau, tip_force, tip_moment, eps_0 = random.uniform(-5, 5, n), random.uniform(-20, 20, 2), 3.0, 0.7
+    a_0, w = random.uniform(-3, 3, 2), random.uniform(-3, 3, n)
+    motion = forward_dynamics(e, w, tau, tip_force, tip_moment, a_0, eps_0, l, lc, m, J)
+    inner, outer = motion.R, np.vstack([motion.R[1:], -tip_force])
+    joint_moments = tau - np.append(tau[1:], -tip_moment)
+    about_centre = cross(-lc * e, inner) - cross((l - lc) * e, outer)
+    wd = eps_0 + np.cumsum(motion.qdd)
+    assert off_by(joint_moments + about_centre, J * wd) < IDENTITY
+
+
+def cross(arms: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """The moments of forces (n, 2) with arms (2, n)."""
+    return arms[0] * forces[:, 1] - arms[1] * forces[:, 0]
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ... import mechanisms
-from ..arguments import add_repeatable, complete_choices, read_pairs
+from ..arguments import add_repeatable, complete_choices, read_names, read_pairs
 from ..mechanism_argument import FileOptions, add_file_options, add_mechanism, add_mechanism_options, load_mechanism
 from ..terminal import REPORTER, report_file_size
 from . import Commands
@@ -36,6 +36,8 @@ def add_parser(commands: Commands) -> None:
     c.add_argument("--controller", action="store_true", help=help)
     add_mechanism_options(c)
     add_repeatable(c, "--start", "NAME=VALUE", "start value of a parameter or input")
+    help = "parameters that become constants, e.g. link[*].mass, or all: faster code; their values are those of --start"
+    add_repeatable(c, "--bake", "NAME,...", help)
     c.set_defaults(run=run)
 
 
@@ -58,6 +60,7 @@ def run(options: argparse.Namespace) -> None:
                 platforms=options.platform,
                 compiler=options.compiler,
                 progress=update,
+                bake=[name for text in options.bake for name in read_names(text) or ()],
             )
         for file in files:
             report_file_size(file)

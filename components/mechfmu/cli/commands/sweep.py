@@ -26,8 +26,8 @@ def add_parser(commands: Commands) -> None:
     c.add_argument("--scheduler", metavar="ADDRESS", help=help)
     help = "processes of this machine (default: one per processor)"
     c.add_argument("--workers", type=int, metavar="N", help=help)
-    help = "fmu (the default), or c: the equations of an FMU built by mechfmu, compiled by the workers"
-    c.add_argument("--engine", default="fmu", metavar="E", help=help)
+    help = "auto (the default), fmu: its own library, or batch: many runs at once in SIMD lanes (see docs/sweeps.md)"
+    c.add_argument("--engine", default="auto", metavar="E", help=help)
     help = "limit for one run in seconds of real time; a run that takes longer is recorded as failed"
     c.add_argument("--timeout", type=float, metavar="S", help=help)
     help = "start from the beginning instead of resuming with the results in the folder"
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
     description, spec = read_description(options.fmu), read_spec(options.spec)
     folder = options.output or f"{Path(options.spec).stem}_results"
     done = failed = 0
+    engines: list[str] = []
     with REPORTER.bar(description.modelName, spec.runs, "runs") as show:
 
         def advance(runs: int, failures: int) -> None:
@@ -67,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
                 options.restart,
                 advance,
                 timeout=options.timeout,
+                note=engines.append,
             )
         except KeyboardInterrupt:
             text = f"interrupted after {done} of {spec.runs} runs; the same command resumes the sweep"
@@ -74,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
             return 130
     failures = f", {failed} of them failed" if failed else ""
     REPORTER.info(f"{description.modelName}: {spec.runs} runs in {folder}{failures}")
+    for engine in engines:
+        REPORTER.info(f"engine: {engine}")
     if failed:
         reasons = [r for r in result.table["reason"].to_pylist() if r]
         REPORTER.info(f"the first failure: {reasons[0]}")

@@ -1,36 +1,45 @@
 """Vereshchagin's method of separate bodies for a planar chain of rods, O(n).
 
-Rod k hangs by joint k on rod k-1; rod 0 is the base. Three-vectors are (x, y, angle), reduced
-to the mass centre of the rod.
+Rod k hangs by joint k on rod k-1; rod 0 is the base. Everything is in world axes and reduced to the joints: a force
+acts at a joint, a rod is described by the acceleration of its inner joint. The tip is joint n+1.
 
-          joint k+1                 e_k    unit vector along rod k at the absolute angle th_k
-             o                      l_k    joint k to joint k+1
-            /   rod k               lc_k   joint k to mass centre k
-           /
-      COM *                         g_k   = lc_k e_k                        joint k -> COM k              (1)
-         /  g_k                     h_k   = (l_{k-1} - lc_{k-1}) e_{k-1}    COM k-1 -> joint k, h_1 = 0   (2)
-        /                           rho_k = h_k + g_k                       COM k-1 -> COM k              (3)
-       o joint k
+      rod k+1                        e_k    unit vector along rod k at the absolute angle th_k
+         o joint k+1                 r_k  = l_k e_k          joint k -> joint k+1                             (1)
+        /                            c_k  = m_k lc_k e_k     joint k -> mass centre k, times the mass         (2)
+       * COM                         I_k  = J_k + m_k lc_k^2     moment of inertia about joint k              (3)
+      /   rod k                      x_|    the vector x turned by a right angle, (-x_y, x_x)
+     o joint k
 
-Kinematics: the acceleration of rod k follows from that of its predecessor and from its own joint,
+Kinematics: a_k is the acceleration of joint k, w_k the angular velocity of rod k,
 
-    a_k = C_k a_{k-1} + S_k qdd_k + a'_k                                                                  (4)
-    C_k = [1 0 -rho_y; 0 1 rho_x; 0 0 1],  S_k = (-g_y, g_x, 1),  a'_k = (-w_k^2 g_k - w_{k-1}^2 h_k, 0)  (5)
+    a_{k+1} = a_k + r_k| wd_k - w_k^2 r_k .                                                                   (4)
 
-Dynamics: the reaction of the predecessor on rod k, with everything outboard of it eliminated, is affine in a_k,
+Dynamics: R_k and tau_k are force and moment of rod k-1 on rod k in joint k,
 
-    R_k = M*_k a_k - Q*_k ,      S_k^T R_k = tau_k .                                                      (6)
+    R_k   - R_{k+1}   = m_k a_k + c_k| wd_k - w_k^2 c_k ,                                                     (5)
+    tau_k - tau_{k+1} = I_k wd_k + c_k| . a_k + r_k| . R_{k+1} .                                              (6)
 
-Inward, k = n..1, from M*_k = diag(m, m, J) and Q*_k = load on rod k:
+Weight is a base that accelerates upwards: a_1 = rdd_0 - g.
 
-    U_k = S^T M* S ,   v_k = C^T M* S ,   u_k = tau_k + S^T (Q* - M* a')                                  (7)
-    M*_{k-1} += C^T M* C - v U^-1 v^T                                                                     (8)
-    Q*_{k-1} += C^T (Q* - M* a') - v U^-1 u                                                               (9)
+The reaction on rod k+1, with everything outboard of it eliminated, is affine in the acceleration of its joint, and no
+more than a symmetric 2 x 2 matrix and a vector are needed, because a joint transmits no other moment than tau:
 
-The minus signs in (9) matter: a printed source of the method has a plus before C^T, which is wrong for every n > 1.
-Outward, k = 1..n, from the base's acceleration a_0:
+    R_{k+1} = M_{k+1} a_{k+1} - Q_{k+1} .                                                                     (7)
 
-    qdd_k = U^-1 ( u_k - v_k^T a_{k-1} ) ,  then (4), then (6).                                           (10)
+Inward, k = n..1, from the load on the tip: M_{n+1} = 0, Q_{n+1} = F_tip, tau_{n+1} = -M_tip. (4) and (7) in (5), (6):
+
+    P_k = Q_{k+1} + w_k^2 M_{k+1} r_k                                                                         (8)
+    v_k = c_k| + M_{k+1} r_k|                                                                                 (9)
+    U_k = I_k + r_k| . M_{k+1} r_k| ,   u_k = tau_k - tau_{k+1} + r_k| . P_k                                 (10)
+    M_k = m_k E + M_{k+1} - v_k U_k^-1 v_k^T                                                                 (11)
+    Q_k = P_k + w_k^2 c_k - v_k U_k^-1 u_k                                                                   (12)
+
+Outward, k = 1..n, from the base's acceleration:
+
+    wd_k = U_k^-1 (u_k - v_k . a_k) ,  qdd_k = wd_k - wd_{k-1} ,  then (4), (7).                             (13)
+
+The recursion is one long chain of dependent operations, which a processor cannot do side by side. So terms are grouped
+in such a way that what comes from the next rod is used last.
 """
 
 from __future__ import annotations
@@ -46,62 +55,65 @@ class ChainMotion(NamedTuple):
     """What the two sweeps give, one row per rod."""
 
     qdd: Array  # (n,) joint accelerations
-    a: Array  # (n, 3) accelerations of the mass centres and the rods
-    R: Array  # (n, 3) reaction on rod k, reduced to its mass centre
+    R: Array  # (n, 2) reaction on rod k in joint k
 
 
 def forward_dynamics(
-    e: Array, w: Array, w_0: Array, tau: Array, Q: Array, a_0: Array, l: Array, lc: Array, m: Array, J: Array
+    e: Array,
+    w: Array,
+    tau: Array,
+    tip_force: Array,
+    tip_moment: Array,
+    a_0: Array,
+    eps_0: Array,
+    l: Array,
+    lc: Array,
+    m: Array,
+    J: Array,
 ) -> ChainMotion:
     """Joint accelerations and reactions.
 
-    e    (2, n)  directions of the rods           Q    (n, 3)  loads on the rods at their mass centres (weight included)
-    w    (n,)    absolute angular velocities      a_0  (3,)    acceleration of the base at joint 1
-    w_0          that of the base                 l, lc, m, J  (n,)
-    tau  (n,)    joint moments
+    e    (2, n)  directions of the rods           tip_force, tip_moment  load on the tip, (2,) and a number
+    w    (n,)    absolute angular velocities      a_0    (2,) acceleration of the base at joint 1, minus gravity
+    tau  (n,)    joint moments                    eps_0  angular acceleration of the base
+    l, lc, m, J  (n,)
     """
     n = len(l)
-    zero = 0.0 * w_0
-    one = 1.0 + zero
+    first_moment = m * lc
+    r, c = l * e, first_moment * e  # (1), (2)
+    I, w2 = J + first_moment * lc, w**2  # (3)
+    torque = tau - np.concatenate([tau[1:], np.reshape(-tip_moment, (1,))])
 
-    # what rod k needs of its own geometry, (1)-(3), (5)
-    C, S, a_prime = [], [], []
-    for k in range(n):
-        g = lc[k] * e[:, k]
-        h = (l[k - 1] - lc[k - 1]) * e[:, k - 1] if k > 0 else 0.0 * g
-        rho = h + g
-        w_parent = w[k - 1] if k > 0 else w_0
-        centripetal = -(w[k] ** 2) * g - w_parent**2 * h
-        C.append(np.stack([np.stack([one, zero, -rho[1]]), np.stack([zero, one, rho[0]]), np.stack([zero, zero, one])]))
-        S.append(np.stack([-g[1], g[0], one]))
-        a_prime.append(np.stack([centripetal[0], centripetal[1], zero]))
-
-    # inward, (7)-(9)
-    M_star = [np.diag(np.stack([m[k], m[k], J[k]])) for k in range(n)]
-    Q_star = [Q[k] for k in range(n)]
-    U_inverse, u, v = [zero] * n, [zero] * n, [zero] * n
+    # inward, (8)-(12)
+    M, Q = np.zeros((2, 2)), tip_force
+    handle: list[Any] = [None] * n
+    v_over_U, u_over_U = handle.copy(), handle.copy()
     for k in reversed(range(n)):
-        MS, Q_bias = M_star[k] @ S[k], Q_star[k] - M_star[k] @ a_prime[k]
-        U_inverse[k], v[k], u[k] = 1.0 / (S[k] @ MS), C[k].T @ MS, tau[k] + S[k] @ Q_bias
-        if k > 0:
-            vU = v[k] * U_inverse[k]
-            M_star[k - 1] = M_star[k - 1] + _mirrored(C[k].T @ M_star[k] @ C[k] - np.outer(vU, v[k]))
-            Q_star[k - 1] = Q_star[k - 1] + (C[k].T @ Q_bias - vU * u[k])
+        x, y = r[0, k], r[1, k]
+        P = Q + w2[k] * (M @ r[:, k])
+        v = turned(c[:, k]) + M @ turned(r[:, k])
+        U = (I[k] + y**2 * M[0, 0]) + (x**2 * M[1, 1] - 2 * x * y * M[0, 1])
+        v_over_U[k], u_over_U[k] = v / U, (torque[k] + (x * P[1] - y * P[0])) / U
+        M = mirrored(m[k] * np.eye(2) + M - np.outer(v, v) / U)
+        Q = P + w2[k] * c[:, k] - v * u_over_U[k]
+        handle[k] = M, Q
 
-    # outward, (10), (4), (6)
-    qdd, a, R = [], [], []
-    # h_1 = 0, so the last column of C_1 is S_1: the angular acceleration of the base only changes qdd of joint 1
-    a_k = np.stack([a_0[0], a_0[1], zero])
+    # outward, (13), (4), (7)
+    wd, R, a = [], [], a_0
     for k in range(n):
-        qdd_k = (u[k] - v[k] @ a_k) * U_inverse[k]
-        a_k = C[k] @ a_k + S[k] * qdd_k + a_prime[k]
-        qdd.append(qdd_k)
-        a.append(a_k)
-        R.append(M_star[k] @ a_k - Q_star[k])
-    qdd[0] = qdd[0] - a_0[2]
-    return ChainMotion(np.stack(qdd), np.stack(a), np.stack(R))
+        M, Q = handle[k]
+        R.append(M @ a - Q)
+        wd.append(u_over_U[k] - v_over_U[k] @ a)
+        a = (a - w2[k] * r[:, k]) + turned(r[:, k]) * wd[k]
+    qdd = [wd_k - wd_before for wd_k, wd_before in zip(wd, [eps_0, *wd], strict=False)]
+    return ChainMotion(np.stack(qdd), np.stack(R))
 
 
-def _mirrored(X: Array) -> Array:
+def turned(x: Array) -> Array:
+    """The vector turned by a right angle, counter-clockwise."""
+    return np.stack([-x[1], x[0]])
+
+
+def mirrored(X: Array) -> Array:
     """The symmetric matrix X with its upper half for both: a compiled engine then omits the lower one."""
-    return np.stack([np.stack([X[min(i, j), max(i, j)] for j in range(3)]) for i in range(3)])
+    return np.stack([np.stack([X[0, 0], X[0, 1]]), np.stack([X[0, 1], X[1, 1]])])

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...model.drawing import Arrow, Drawing, Moment, constant, support
+from ...model.energy import ENERGY, ENERGY_OUTPUTS, ENERGY_STATES
 from ...model.mechanism import Array, Mechanism, Option
 from ...model.variables import Row
 from .equations import ChainMotion, forward_dynamics
@@ -33,6 +34,7 @@ class LinkChain(Mechanism):
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("length", 1.0, "total length of the uniform chain that the default parameters describe [m]", above=0.0),
         Option("mass", 10.0, "total mass of that chain [kg]", above=0.0),
+        ENERGY,
     )
     requirement_texts = (
         "the last link has no inertia about its joint: link[n].com and link[n].inertia must not both be zero",
@@ -45,6 +47,10 @@ class LinkChain(Mechanism):
     @property
     def moving(self) -> bool:
         return bool(self.options["base"] == "moving")
+
+    @property
+    def counts_energy(self) -> bool:
+        return bool(self.options["energy"] == "on")
 
     def rows(self) -> tuple[Row, ...]:
         n = self.links
@@ -90,8 +96,7 @@ class LinkChain(Mechanism):
             Row("q", "joint[{k}].angle", "state", "angle of rod {k} against rod {j} (rod 0: the base)", "rad", n),
             Row("dq", "joint[{k}].rate", "state", "angular velocity of joint {k}", "rad/s", n),
             *(base_states if self.moving else ()),
-            Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
-            Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
+            *(ENERGY_STATES if self.counts_energy else ()),
             Row("qdd", "joint[{k}].acceleration", "output", "angular acceleration of joint {k}", "rad/s2", n),
             Row("Rx", "joint[{k}].reaction_x", "output", "horizontal force of rod {j} on rod {k} (rod 0: the base)",
                 "N", n),
@@ -102,9 +107,7 @@ class LinkChain(Mechanism):
             Row("tip_angle", "tip.angle", "output", "absolute angle of the last rod", "rad"),
             Row("tip_vx", "tip.velocity_x", "output", "horizontal velocity of the tip", "m/s"),
             Row("tip_vy", "tip.velocity_y", "output", "vertical velocity of the tip", "m/s"),
-            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
-            Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
-            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *(ENERGY_OUTPUTS if self.counts_energy else ()),
         )  # fmt: skip
 
     # --- the equations ------------------------------------------------------------------------------------------------
@@ -113,7 +116,8 @@ class LinkChain(Mechanism):
         p = self.table.p(p)
         names = ("base_x", "base_y", "base_angle", "base_vx", "base_vy", "base_w")
         base = dict.fromkeys(names, 0.0) if self.moving else {}
-        return self.table.x.pack(q=p.q_start, dq=p.dq_start, work=0.0, loss=0.0, **base), np.zeros(0)
+        energy = {"work": 0.0, "loss": 0.0} if self.counts_energy else {}
+        return self.table.x.pack(q=p.q_start, dq=p.dq_start, **base, **energy), np.zeros(0)
 
     def requirements(self, p: Array) -> Array:
         p = self.table.p(p)
@@ -124,14 +128,15 @@ class LinkChain(Mechanism):
         pose = self._pose(x, p)
         tau, loss = self._joint_moments(x, u, p)
         motion = self._motion(x, u, p, pose, tau)
-        F, w_0 = motion.R[0, :2], pose["w_0"]
         work = np.sum(u.tau * x.dq) + u.tip_fx * pose["vx"][-1] + u.tip_fy * pose["vy"][-1] + u.tip_m * pose["w"][-1]
-        if not self.moving:
-            return self.table.x.pack(q=x.dq, dq=motion.qdd, work=work, loss=loss)
-        base_work = F[0] * x.base_vx + F[1] * x.base_vy + tau[0] * w_0  # what the base does to rod 1 while it moves
-        base = {"base_x": x.base_vx, "base_y": x.base_vy, "base_angle": x.base_w}
-        base |= {"base_vx": u.base_ax, "base_vy": u.base_ay, "base_w": u.base_eps}
-        return self.table.x.pack(q=x.dq, dq=motion.qdd, work=work + base_work, loss=loss, **base)
+        base = {}
+        if self.moving:
+            F = motion.R[0]
+            work = work + F[0] * x.base_vx + F[1] * x.base_vy + tau[0] * x.base_w  # of the base on rod 1
+            base = {"base_x": x.base_vx, "base_y": x.base_vy, "base_angle": x.base_w}
+            base |= {"base_vx": u.base_ax, "base_vy": u.base_ay, "base_w": u.base_eps}
+        energy = {"work": work, "loss": loss} if self.counts_energy else {}
+        return self.table.x.pack(q=x.dq, dq=motion.qdd, **base, **energy)
 
     def outputs(self, t: Array, x: Array, d: Array, u: Array, p: Array) -> Array:
         x, u, p = self.table.x(x), self.table.u(u), self.table.p(p)
@@ -149,11 +154,12 @@ class LinkChain(Mechanism):
         reactions = {"Rx": motion.R[:, 0], "Ry": motion.R[:, 1]}
         tip = {f"tip_{name}": pose[name][-1] for name in ("x", "y", "vx", "vy")} | {"tip_angle": pose["th"][-1]}
         energies = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+        energies = energies if self.counts_energy else {}
         return self.table.y.pack(qdd=motion.qdd, **reactions, **tip, **energies)
 
     def _pose(self, x: Any, p: Any) -> dict[str, Array]:
         """Angles, rates, and the n+1 joint points (the last is the tip) with their velocities, all by running sums."""
-        zero = 0.0 * x.work
+        zero = 0.0 * x.q[0]
         base = (x.base_x, x.base_y, x.base_angle, x.base_vx, x.base_vy, x.base_w) if self.moving else (zero,) * 6
         x_0, y_0, th_0, vx_0, vy_0, w_0 = base
         th = th_0 + np.cumsum(x.q)
@@ -162,7 +168,6 @@ class LinkChain(Mechanism):
         return dict(
             th=th,
             w=w,
-            w_0=w_0,
             e=np.stack([cos, sin]),
             x=_running_sum(x_0, p.l * cos),
             y=_running_sum(y_0, p.l * sin),
@@ -176,12 +181,12 @@ class LinkChain(Mechanism):
         return u.tau - p.k * (x.q - p.q_ref) - resisting, np.sum(resisting * x.dq)
 
     def _motion(self, x: Any, u: Any, p: Any, pose: dict[str, Array], tau: Array) -> ChainMotion:
-        e, zero = pose["e"], 0.0 * x.work
-        weight = [np.stack([zero, -p.gravity * p.m[k], zero]) for k in range(self.links)]
-        arm = (p.l[-1] - p.lc[-1]) * e[:, -1]  # last mass centre -> tip
-        weight[-1] = weight[-1] + np.stack([u.tip_fx, u.tip_fy, u.tip_m + arm[0] * u.tip_fy - arm[1] * u.tip_fx])
-        a_0 = np.stack([u.base_ax, u.base_ay, u.base_eps]) if self.moving else np.stack([zero, zero, zero])
-        return forward_dynamics(e, pose["w"], pose["w_0"], tau, np.stack(weight), a_0, p.l, p.lc, p.m, p.J)
+        zero = 0.0 * x.q[0]
+        tip_force = np.stack([u.tip_fx, u.tip_fy])
+        a_0, eps_0 = np.stack([zero, p.gravity]), zero
+        if self.moving:
+            a_0, eps_0 = a_0 + np.stack([u.base_ax, u.base_ay]), u.base_eps
+        return forward_dynamics(pose["e"], pose["w"], tau, tip_force, u.tip_m, a_0, eps_0, p.l, p.lc, p.m, p.J)
 
     # --- the drawing --------------------------------------------------------------------------------------------------
 

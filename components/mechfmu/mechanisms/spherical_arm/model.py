@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ...model.energy import ENERGY
 from ...model.mechanism import Array, Option
 from ...model.variables import Row
 from ...multibody.rotations import about, quaternion_of
@@ -43,6 +44,7 @@ class SphericalArm(TreeMechanism):
         Option("state", "quaternion", "how the spherical joints are described", choices=("quaternion", "euler")),
         Option("base", "fixed", "the base stands still, or follows acceleration inputs", choices=("fixed", "moving")),
         Option("mass_matrix", "no", "whether the mass matrix is an output", choices=("no", "yes")),
+        ENERGY,
     )
     tip_offset = (0.0, 0.0, -0.25)
     without_singularity = "use state=quaternion"

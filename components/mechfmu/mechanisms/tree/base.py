@@ -19,6 +19,7 @@ from ...multibody.frames import BASE, Bodies
 from ...multibody.ground_contact import GroundForce
 from ...multibody.inverse_dynamics import times_inertia
 from ...multibody.kinematics import Pose, poses
+from ...multibody.path_to_body import origin_velocity, resolved
 from ...multibody.rigid_groups import RigidGroup
 from ...multibody.rotations import (
     cross,
@@ -53,7 +54,7 @@ class TreeMechanism(TreeVariables):
 
     def initial(self, p: Array) -> tuple[Array, Array]:
         p = self.table.p(p)
-        parts: dict[str, Any] = {"work": 0.0, "loss": 0.0}
+        parts: dict[str, Any] = {"work": 0.0, "loss": 0.0} if self.counts_energy else {}
         for row in self.coordinate_rows():
             value = getattr(p, start_symbol(row.symbol))
             parts[row.symbol] = value / np.sqrt(np.sum(value * value)) if row.symbol.startswith("e_") else value
@@ -119,7 +120,8 @@ class TreeMechanism(TreeVariables):
         motion, load_power, base_power, ground = self.motion(q, v, tau, X, U, P)
         for touch in ground:
             loss = loss + touch.loss
-        parts: dict[str, Any] = {"work": motor + load_power + base_power, "loss": loss}
+        energy = {"work": motor + load_power + base_power, "loss": loss}
+        parts: dict[str, Any] = energy if self.counts_energy else {}
         parts |= self.spread(self._coordinate_rates(q, v), self.coordinate_rows())
         parts |= self.spread(reduced(self.tree, self.followers, motion.vdot), self.joint_rows("state", "v", RATES))
         if self.moving:
@@ -149,10 +151,10 @@ class TreeMechanism(TreeVariables):
             "tip_e": quaternion_product(tip.e, quaternion_of(turns[-1].T)),
             "H": H,
             "singularity": self._singularity(q),
-            "kinetic": kinetic,
-            "potential": weight + spring_energy,
-            "total": kinetic + weight + spring_energy,
         }
+        if self.counts_energy:
+            potential = weight + spring_energy
+            parts |= {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
         loads = [self._world_wrench(where, motion, at[j]) for j in self.movable]
         for i, a in enumerate(XYZ):
             parts |= {f"tip_{a}": tip_r[i], f"tip_v{a}": tip_v[i], f"tip_w{a}": tip.w[i]}
@@ -277,17 +279,17 @@ class TreeMechanism(TreeVariables):
         """The accelerations, the power of the tip's load and of the base, and the forces of the ground."""
         frames, at, _ = self.frames
         base = self.base_pose(X)
-        where = poses(frames, q, v, base)
-        force, moment, arm = _vector(U, "tip_f"), _vector(U, "tip_m"), self._tip_arm(P)
-        last = where[at[-1]]
-        F, M = last.A.T @ force, last.A.T @ moment
+        where = poses(frames, q, v, base) if self.tree.contacts or self.moving else []
+        last, arm = at[-1], self._tip_arm(P)
+        F, M = resolved(frames, last, q, [base.A.T @ _vector(U, "tip_f"), base.A.T @ _vector(U, "tip_m")])
         ground = ground_forces(self.tree.contacts, *self.touching, where, P)
-        loads = with_ground({at[-1]: (F, M + cross(arm, F))}, ground, self.touching[0], where)
+        loads = with_ground({last: (F, M + cross(arm, F))}, ground, self.touching[0], where)
         a_0, alpha_0, omega_0 = self._base_motion(base, U, P)
         arguments = frames, self.bodies(P), q, v, tau, loads, a_0, alpha_0, omega_0, armature(self.tree, P)
         motion = coupled_forward_dynamics(*arguments, self.members) if self.members else forward_dynamics(*arguments)
-        _, tip_v = last.point(arm)
-        load_power = np.sum(force * tip_v) + np.sum(moment * last.w)
+        tip_w = motion.omega[last]
+        tip_v = origin_velocity(frames, last, q, v, motion.omega, base.A.T @ base.v, omega_0) + cross(tip_w, arm)
+        load_power = np.sum(F * tip_v) + np.sum(M * tip_w)
         base_power: Any = 0.0
         if self.moving:
             for k, frame in enumerate(frames):

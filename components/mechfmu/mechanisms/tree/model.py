@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
+from ...model.energy import ENERGY
 from ...model.mechanism import Option, UserError
 from ...model.variables import Row
 from ...multibody.tree import Body, BodyTree, Joint
@@ -47,6 +48,7 @@ class Tree(TreeMechanism):
         Option("stops", "none", "elastic: joints with limits are pushed back there", choices=("none", "elastic")),
         Option("effort", "limited", "limited: motor forces are cut off at the file's effort limits", choices=EFFORTS),
         Option("inertia", "refuse", "warn: inertias that no body can have are taken as they are", choices=INERTIAS),
+        ENERGY,
     )
 
     @classmethod
@@ -64,6 +66,7 @@ class Tree(TreeMechanism):
         arguments: Mapping[str, str] | None = None,
         meshes: bool = True,
         package_paths: Sequence[str | Path] = (),
+        energy: str = "on",
     ) -> Tree:
         """Return the mechanism of a robot file: URDF, xacro, SDF, MJCF or TOML.
 
@@ -81,6 +84,7 @@ class Tree(TreeMechanism):
         arguments       of a xacro file
         meshes          whether the drawing has those of the file
         package_paths   folders where `package://` is looked for
+        energy          on; off: energies, work and losses are not computed
         """
         from .readers.read import read_tree
 
@@ -90,7 +94,7 @@ class Tree(TreeMechanism):
         tree = read_tree(path, base, inertia, ignore, report, *asked)
         taken = "warn" if inertia == "warn" else "refuse"
         base = "moving" if base == "moving" else "fixed"
-        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken)
+        made = cls(model=tree.to_json(), base=base, stops=stops, effort=effort, inertia=taken, energy=energy)
         made.__dict__["tree"] = tree  # checked when it was read, which takes seconds for thousands of bodies
         return made
 

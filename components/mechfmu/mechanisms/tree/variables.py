@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...model.energy import ENERGY_OUTPUTS, ENERGY_STATES
 from ...model.mechanism import Mechanism
 from ...model.variables import Role, Row
 from ...multibody.following import follow
@@ -58,6 +59,10 @@ class TreeVariables(Mechanism):
     def nq(self) -> int:
         """Coordinates that are states: those of joints that follow no other."""
         return sum(j.coordinates for j in self.tree.joints if not j.mimic)
+
+    @property
+    def counts_energy(self) -> bool:
+        return bool(self.options.get("energy", "on") == "on")
 
     @property
     def nv(self) -> int:
@@ -185,11 +190,7 @@ class TreeVariables(Mechanism):
             rows.append(Row("base_e", "base.quaternion[{k}]", "state", orientation, "1", size=4))
             rows += _vector_rows("base_v", "base.velocity_", "state", "velocity of the base", "m/s")
             rows += _vector_rows("base_w", "base.rate_", "state", "angular velocity of the base, world axes", "rad/s")
-        return [
-            *rows,
-            Row("work", "energy.input", "state", "work done by all inputs since the start", "J"),
-            Row("loss", "energy.dissipated", "state", "energy lost in dampers and friction since the start", "J"),
-        ]
+        return [*rows, *(ENERGY_STATES if self.counts_energy else ())]
 
     def _output_rows(self) -> list[Row]:
         followers = list(self.followers)
@@ -221,9 +222,7 @@ class TreeVariables(Mechanism):
             *_vector_rows("tip_w", "tip.rate_", "output", "angular velocity of the last body, world axes", "rad/s"),
             Row("H", "momentum.vertical", "output", momentum, "kg.m2/s"),
             Row("singularity", "singularity", "output", singularity, "1"),
-            Row("kinetic", "energy.kinetic", "output", "kinetic energy", "J"),
-            Row("potential", "energy.potential", "output", "potential energy of weight and springs", "J"),
-            Row("total", "energy.total", "output", "kinetic and potential energy", "J"),
+            *(ENERGY_OUTPUTS if self.counts_energy else ()),
             *frame_rows(self.tree.points, self.frame_labels),
             *contact_rows(self.contact_labels),
         ]

@@ -39,7 +39,7 @@ export class Controls {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme(null));
   }
 
-  /** The quality of the picture; with "automatic" how many of the finest picture's pixels are drawn at present. */
+  /** The quality of the picture; with "automatic" what of the finest picture is drawn at present. */
   #chooseQuality() {
     const { quality } = this.page.view;
     if (!quality) return;
@@ -49,8 +49,9 @@ export class Controls {
     const menu = this.parts.options;
     menu.append(element("label", { className: "quality" }, "quality", list));
     menu.parentElement.addEventListener("toggle", () => {
-      const share = quality.level.ratio / quality.finest.ratio;
-      options[0].textContent = quality.wanted === CHOICES[0] && share < 1 ? `automatic (${Math.round(100 * share)} %)` : CHOICES[0];
+      const { level, finest, wanted } = quality;
+      const share = level.ratio < finest.ratio ? `${Math.round((100 * level.ratio) / finest.ratio)} %` : "no shadows";
+      options[0].textContent = wanted === CHOICES[0] && level !== finest ? `${CHOICES[0]} (${share})` : CHOICES[0];
     });
   }
 

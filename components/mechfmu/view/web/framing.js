@@ -5,6 +5,7 @@
 import { boundsOf } from "./layout.js";
 
 const TRAVELS = 1.25; // a box that becomes so much wider than `room` belongs to a mechanism that travels
+const PREVIEWED = 5; // sizes: the first box is not made wider than this for the motion that follows
 const LEAST = 0.3; // of the longest side: how long each side is at least
 const EASE = 0.35; // s, in which the camera follows the box
 const LAG = 0.25; // of a side: the camera is not farther behind one that travels fast, as one that falls does
@@ -27,9 +28,12 @@ export class Framing {
     this.travels = [false, false, false];
   }
 
-  /** Widen the first box for the points of a pose. */
+  /** Widen the first box for the points of a pose, unless the mechanism is far away by then, as one that falls is. */
   preview(points) {
-    this.#widen(this.first, boundsOf(points));
+    const box = { low: [...this.first.low], high: [...this.first.high] };
+    this.#widen(box, boundsOf(points));
+    if (this.axes.some((k) => box.high[k] - box.low[k] > PREVIEWED * this.size)) return;
+    this.first = box;
     this.begin();
   }
 

@@ -23,6 +23,7 @@ const BUDGET = 1000 / 60; // ms for a picture
 const SLOW = 1.25; // of the budget: the picture is made simpler
 const FAST = 1.1; // of the budget: there may be room for a better one
 const WINDOW = { pictures: 6, least: 200, most: 600 }; // over which a mean is taken: number, ms
+const TRIAL = 3; // pictures after a raise; the first ones that are slow end it
 const SKIPPED = 3; // pictures after a change, which have to be prepared
 const LONGEST = 1000; // ms: a longer gap is a pause of the browser
 const WAIT = { first: 4000, longer: 3, longest: 30000 }; // ms before a raise; the factor after one that failed
@@ -66,8 +67,10 @@ export class Quality {
     this.count += 1;
     this.sum += time;
     this.longest = Math.max(this.longest, time);
-    const enough = this.count >= WINDOW.pictures ? this.sum >= WINDOW.least : this.count > 2 && this.sum >= WINDOW.most;
-    if (!enough) return false;
+    const { count, sum } = this;
+    const tried = this.raised && count === TRIAL && sum > 2 * SLOW * BUDGET * TRIAL;
+    const enough = count >= WINDOW.pictures ? sum >= WINDOW.least : count > 2 && sum >= WINDOW.most;
+    if (!tried && !enough) return false;
     const mean = (this.sum - this.longest) / (this.count - 1); // one that is late by chance does not count
     const passed = this.sum;
     this.count = this.sum = this.longest = 0;

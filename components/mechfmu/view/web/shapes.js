@@ -110,6 +110,26 @@ function part(c, cells, steps) {
   return (Math.round(((c + 1) / 2) * cells) - steps - 1) / steps;
 }
 
+/** The triangles of a mesh that remain when the vertices in each cell of a grid become one; those that vanish go. */
+export function merge(vertices, triangles, cell) {
+  const first = new Map(); // cell -> its first vertex
+  const of = (v) => {
+    const key = [0, 1, 2].map((k) => Math.round(vertices[3 * v + k] / cell)).join();
+    if (!first.has(key)) first.set(key, v);
+    return first.get(key);
+  };
+  const kept = [];
+  const seen = new Set();
+  for (let f = 0; f < triangles.length; f += 3) {
+    const corners = [0, 1, 2].map((k) => of(triangles[f + k]));
+    const key = [...corners].sort((a, b) => a - b).join();
+    if (new Set(corners).size < 3 || seen.has(key)) continue;
+    seen.add(key);
+    kept.push(...corners);
+  }
+  return kept.length ? Uint32Array.from(kept) : triangles;
+}
+
 const CREASE = Math.cos((38 / 180) * Math.PI); // faces that meet at a smaller angle are one smooth surface
 
 /** A mesh of a file: smooth where it is round, with edges where it has them. */

@@ -3,9 +3,10 @@
  * move together.
  */
 import { linear, THREE } from "./three.js";
-import { creased, roundedBox, roundedCylinder } from "./shapes.js";
+import { creased, merge, roundedBox, roundedCylinder } from "./shapes.js";
 
 const TOGETHER = 1e-5; // relative to the scene's size: solids that move apart by more are drawn one by one
+const CELL = 1 / 70; // of the scene's size: vertices of meshes that are nearer than this become one, where it is coarse
 const made = new WeakMap(); // geometries of solids
 
 export class Solids {
@@ -59,7 +60,7 @@ export class Solids {
     const first = poseOf(frame, this.places[indices[0]]).invert();
     const relative = indices.map((k) => first.clone().multiply(poseOf(frame, this.places[k])));
     const { real } = this.solids[indices[0]];
-    const { geometry, ends } = merged(indices.map((k) => this.solids[k]), relative, this.coarse);
+    const { geometry, ends } = merged(indices.map((k) => this.solids[k]), relative, this.coarse && CELL * this.size);
     const mesh = new THREE.Mesh(geometry, this.materials[real ? "solid" : "substitute"]);
     mesh.matrixAutoUpdate = false;
     mesh.castShadow = mesh.receiveShadow = true;
@@ -99,7 +100,10 @@ function geometryOf(solid, coarse) {
 }
 
 function shapeOf({ kind, size, real, mesh }, coarse) {
-  if (kind === "mesh") return creased(floats(mesh.vertices, Float32Array), floats(mesh.triangles, Uint32Array));
+  if (kind === "mesh") {
+    const [vertices, triangles] = [floats(mesh.vertices, Float32Array), floats(mesh.triangles, Uint32Array)];
+    return creased(vertices, coarse ? merge(vertices, triangles, coarse) : triangles);
+  }
   const edge = real ? 0.04 : 0.42;
   if (kind === "box") {
     const sides = size.map((s) => Math.max(s, 1e-3 * Math.max(...size)));
@@ -114,7 +118,7 @@ function floats(text, Kind) {
   return new Kind(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 }
 
-/** One geometry of several solids, and at which face each ends. */
+/** One geometry of several solids, and at which face each ends; coarse: 0, or how long a detail is that does not count. */
 function merged(solids, places, coarse) {
   const parts = solids.map((solid, k) => geometryOf(solid, coarse).clone().applyMatrix4(places[k]));
   const total = parts.reduce((sum, part) => sum + part.attributes.position.array.length, 0);
