@@ -273,3 +273,14 @@ def test_results_do_not_depend_on_the_stop_time(chain: Fmu) -> None:
         instance.do("fmi2ExitInitializationMode")
         rows.append(instance.run([0.002] * 100, OUTPUTS))
     assert np.array_equal(*rows)
+
+
+def test_derivatives_of_zero_change_nothing(chain: Fmu) -> None:
+    rows = []
+    for derivatives in (False, True):
+        instance = inside_long_step(chain)
+        if derivatives:
+            (torque,) = instance.refs(["joint[1].torque"])
+            instance.do("fmi2SetRealInputDerivatives", references([torque]), 1, integers([1]), reals([0.0]))
+        rows.append(instance.run([0.001] * COUNT, OUTPUTS))
+    assert np.array_equal(*rows)
