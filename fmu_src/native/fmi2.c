@@ -496,7 +496,9 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
         const Row *row = row_of(self, vr[i]);
         self->u_dot[(size_t)(order[i] - 1) * model.nu + row->index + (vr[i] - row->reference)] = value[i];
     }
-    if (nvr) self->state->polynomial = 1;
+    self->state->polynomial = 0; /* derivatives of zero change nothing */
+    for (size_t i = 0; i < INPUT_ORDERS * model.nu; i++)
+        if (self->u_dot[i] != 0) self->state->polynomial = 1;
     return fmi2OK;
 }
 

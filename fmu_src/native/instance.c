@@ -308,7 +308,6 @@ Need instance_step_begin(Instance *self, double t_end) {
         self->p[model.max_step_index],
         (Method)self->p[model.method_index],
         EVALUATION_LIMIT,
-        self->state->stop_time,
     };
     if (self->state->polynomial) self->memory.unchanged_for = 0;
     self->t_end = t_end;

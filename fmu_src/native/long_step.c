@@ -14,18 +14,15 @@ static const double LAST_ROW_ERROR = 1.0 / 800;
 
 size_t solver_long_step_size(size_t n) { return (1 + DENSE_ROWS) * n; }
 
-int long_step_pays(Solver *s, const SolverOptions *options, const SolverMemory *memory) {
+int long_step_pays(Solver *s, const SolverMemory *memory) {
     Step *step = &s->step;
-    const double rest = options->stop_time - step->t;
     if (!s->long_step || s->implicit || step->t != s->t_begin) return 0;
     for (size_t k = 0; k < s->n_guards; k++)
         if (s->g_old[k] <= 0) return 0; /* it may become positive and cross zero between the ends of runs */
     /* not longer than nothing has changed, so that one that is not used up has cost little */
-    const double longest = fmin(s->h_wanted, fmin(memory->unchanged_for, rest));
-    const double runs = floor(longest / s->span * (1 + END_ROUNDING));
+    const double runs = floor(fmin(s->h_wanted, memory->unchanged_for) / s->span * (1 + END_ROUNDING));
     if (runs < LONG_STEP_RATIO) return 0;
-    step->h = fmin(runs * s->span, rest);
-    s->h_wanted = step->h; /* its error says what the next size is to be */
+    step->h = s->h_wanted = runs * s->span; /* its error says what the next size is to be */
     return 1;
 }
 

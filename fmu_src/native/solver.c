@@ -294,7 +294,7 @@ static Need next_step(Solver *s, const SolverOptions *options, SolverMemory *mem
     s->last = s->h_wanted >= left * (1 - END_ROUNDING);
     step->h = s->last ? left : s->h_wanted;
     if (!s->last && !(step->h > MIN_STEP * fabs(step->t))) return end_run(s, memory, STEP_TOO_SMALL);
-    const int is_long = s->last && long_step_pays(s, options, memory);
+    const int is_long = s->last && long_step_pays(s, memory);
     if (!is_long && !try_short_step(s, memory)) return need_step(s);
     s->steps++;
     s->short_step = !is_long;

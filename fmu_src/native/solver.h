@@ -32,7 +32,6 @@ typedef struct {
     double max_step;           /* 0: no limit */
     Method method;
     long evaluation_limit; /* of the problem's functions; checked between steps */
-    double stop_time;      /* no long step goes beyond it */
 } SolverOptions;
 
 typedef enum { ARRIVED, EVENT, TOO_MANY_EVALUATIONS, STEP_TOO_SMALL } Outcome;

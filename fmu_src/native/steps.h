@@ -54,7 +54,7 @@ void implicit_dense_output(const Step *s, double theta, double *x);
 static const double END_ROUNDING = 1e-9; /* a step that leaves less than this part of the rest takes it all */
 
 /* Whether a long step is to be tried at the beginning of the run; its size is then step.h. */
-int long_step_pays(Solver *s, const SolverOptions *options, const SolverMemory *memory);
+int long_step_pays(Solver *s, const SolverMemory *memory);
 
 /* The error of its dense output, in units of the tolerance: it can be far larger than that at the end of the step. */
 double long_step_error_inside(const Solver *s, double tolerance);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref, c_double, c_int, c_long, c_size_t, c_void_p
 from dataclasses import dataclass, field
@@ -53,7 +52,6 @@ class COptions(ctypes.Structure):
         ("max_step", c_double),
         ("method", c_int),
         ("evaluation_limit", c_long),
-        ("stop_time", c_double),
     ]
 
 
@@ -134,9 +132,8 @@ class Solver:
         evaluation_limit: int = 10_000_000,
         memory: CMemory | None = None,
         long_step: Any = None,
-        stop_time: float = math.inf,
     ) -> Run:
-        memory, options = memory or CMemory(), COptions(tolerance, max_step, method, evaluation_limit, stop_time)
+        memory, options = memory or CMemory(), COptions(tolerance, max_step, method, evaluation_limit)
         point, now, guard, steps = (c_double * max(1, len(x)))(*x), c_double(t), c_size_t(99), c_long(-1)
         evaluations, tangents = problem.evaluations, problem.tangents
         structures = byref(problem.c), byref(options), byref(memory)
