@@ -45,6 +45,15 @@ def test_both_kinds_in_one_process(fresh_host: Host, tmp_path: Path) -> None:
     assert rows[0] == pytest.approx(rows[1], abs=COMMUNICATION_STEP)
 
 
+WEIGHT = "np.stack([zero, p.gravity])"  # in the model: the acceleration of the base against gravity
+
+
+def turn_gravity_around(model: Path) -> None:
+    text = model.read_text()
+    assert text.count(WEIGHT) == 1, "the weight is written differently now: adapt this test"
+    model.write_text(text.replace(WEIGHT, WEIGHT.replace("p.gravity", "-p.gravity")))
+
+
 def build_with_another_package(kind: str, folder: Path) -> Path:
     """The FMU of a library whose chain falls upwards: same names everywhere, other equations."""
     package = folder / "components" / "mechfmu"
@@ -52,9 +61,7 @@ def build_with_another_package(kind: str, folder: Path) -> Path:
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "LICENSE", folder)
     model = package / "mechanisms" / "link_chain" / "model.py"
-    text = model.read_text()
-    assert text.count("-p.gravity * p.m[k]") == 1, "the weight is written differently now: adapt this test"
-    model.write_text(text.replace("-p.gravity * p.m[k]", "p.gravity * p.m[k]"))
+    turn_gravity_around(model)
     environment = os.environ | {"PYTHONPATH": str(package.parent)}
     command = [
         sys.executable,
@@ -94,7 +101,7 @@ def edited_by_hand(file: Path, folder: Path) -> Path:
     with zipfile.ZipFile(file) as archive:
         archive.extractall(folder)
     (model,) = folder.glob("resources/mechfmu_*/mechanisms/link_chain/model.py")
-    model.write_text(model.read_text().replace("-p.gravity * p.m[k]", "p.gravity * p.m[k]"))
+    turn_gravity_around(model)
     return folder
 
 
