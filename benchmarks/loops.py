@@ -252,7 +252,7 @@ def generated_aba(
         code = folder / "aba.c"
         code.write_text(_generated(best))
         target = folder / "aba.so"
-        compile_library(folder, [code.name], target, host_platform(), default_compiler(), ("-DGCC_HASCLASSVISIBILITY",))
+        compile_library(folder, [], target, host_platform(), default_compiler(), generated=[code.name])
         function = ctypes.CDLL(str(target)).aba
     loop = compiled_loop("graph_loop.c")
     loop.graph_burst.restype = ctypes.c_double
@@ -280,7 +280,7 @@ def operation_count(graph: casadi.Function) -> int:
 def _generated(graph: casadi.Function) -> str:
     generator = casadi.CodeGenerator("aba.c")
     generator.add(graph)
-    return str(generator.dump())
+    return "#define GCC_HASCLASSVISIBILITY\n" + str(generator.dump())
 
 
 CONSTANT, VARIABLE = "constants, no energies", "all variable"

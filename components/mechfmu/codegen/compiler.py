@@ -30,14 +30,14 @@ FLAGS = (
     "-DNDEBUG",
     "-fno-math-errno",
     "-ffp-contract=off",
-    "-fno-tree-slp-vectorize",  # pairs of numbers in vector registers: the shuffles make recursions slower by a fifth
     "-fvisibility=hidden",
     "-Wall",
     "-Wextra",
 )
 
 # Generated code is long functions without loops. To look for parallel operations in them takes 40 % of the compiler's
-# time, and what it makes of them is slower (measured: link chain, exoskeleton, TALOS). gcc and clang know this name.
+# time, and what it makes of them is slower (measured: link chain, exoskeleton, TALOS), since pairs of numbers are
+# shuffled into vector registers and out again. gcc and clang know this name.
 GENERATED_FLAGS = ("-fno-tree-slp-vectorize",)
 
 COMPILERS = ("zig", "cc")

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..codegen.c_model import model_c
 from ..codegen.cache import cached_library
-from ..codegen.compiler import FLAGS, PLATFORMS, compile_sources, default_compiler, host_platform
+from ..codegen.compiler import FLAGS, GENERATED_FLAGS, PLATFORMS, compile_sources, default_compiler, host_platform
 from ..codegen.sources import NATIVE, c_sources, fmu_source
 from ..model import Mechanism, UserError
 from ..model.mechanism import Identity, mechanism_of_identity
@@ -40,7 +40,7 @@ def compiled_library(name: str, groups: Sequence[Mapping[str, str]], generated: 
     compiler, host = default_compiler(), host_platform()
     files = {file: text for group in (*groups, generated) for file, text in group.items()}
     digest = hashlib.sha256(
-        "\0".join([compiler, host, *FLAGS, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
+        "\0".join([compiler, host, *FLAGS, *GENERATED_FLAGS, *(f"{k}\0{v}" for k, v in sorted(files.items()))]).encode()
     ).hexdigest()[:24]
 
     def make(target: Path) -> None:
