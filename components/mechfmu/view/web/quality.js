@@ -20,13 +20,13 @@ const LOW = LEVELS.findIndex(({ shadows }) => !shadows);
 const LOWEST = LEVELS.length - 1;
 
 const BUDGET = 1000 / 60; // ms for a picture
-const SLOW = 1.25; // of the budget: the picture is made simpler
-const FAST = 1.1; // of the budget: there may be room for a better one
+const SLOW = 1.12; // of the budget: the picture is made simpler
+const FAST = 1.05; // of the budget: there may be room for a better one
 const WINDOW = { pictures: 6, least: 200, most: 600 }; // over which a mean is taken: number, ms
 const TRIAL = 3; // pictures after a raise; the first ones that are slow end it
 const SKIPPED = 3; // pictures after a change, which have to be prepared
 const LONGEST = 1000; // ms: a longer gap is a pause of the browser
-const WAIT = { first: 4000, longer: 3, longest: 30000 }; // ms before a raise; the factor after one that failed
+const WAIT = { first: 8000, longer: 3, longest: 30000 }; // ms before a raise; the factor after one that failed
 const PROVEN = 2000; // ms after which a raise was good
 const REST = 60000; // ms in which nothing is changed, where the browser sets the pace
 const SAME = 0.03; // of the time of a picture: if the lowest level changes no more, the browser sets the pace
