@@ -20,9 +20,9 @@ const LOW = LEVELS.findIndex(({ shadows }) => !shadows);
 const LOWEST = LEVELS.length - 1;
 
 const BUDGET = 1000 / 60; // ms for a picture
-const SLOW = 1.12; // of the budget: the picture is made simpler
-const FAST = 1.05; // of the budget: there may be room for a better one
-const WINDOW = { pictures: 6, least: 200, most: 600 }; // over which a mean is taken: number, ms
+const SLOW = 1.06; // of the budget: the picture is made simpler
+const FAST = 1.03; // of the budget: there may be room for a better one
+const WINDOW = { pictures: 6, least: 400, most: 600 }; // over which a mean is taken: number, ms
 const TRIAL = 3; // pictures after a raise; the first ones that are slow end it
 const SKIPPED = 3; // pictures after a change, which have to be prepared
 const LONGEST = 1000; // ms: a longer gap is a pause of the browser
