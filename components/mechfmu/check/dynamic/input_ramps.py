@@ -25,6 +25,7 @@ NO_EFFECT = 1e-3  # effect of the derivative that is none, relative to that of s
 # the effect of the derivative relative to that of short steps; internal solvers with few steps are inaccurate
 LEAST, MOST, MOST_AT_ONCE = -0.2, 3.0, 1.4
 CONVERGED = 0.1  # difference between short steps and twice as long ones, relative to their effect
+SEEN_IN_JUMP = 0.1  # effect of a jump of the input, relative to that of short steps
 AT_ONCE = (1e-2, 1e-3)  # lengths of steps: an output that changes as much in both depends on the input directly
 
 
@@ -96,11 +97,14 @@ class Ramps:
         short = self._short_constant(u) if self.variable else constant
         follow = self._follow(u, rise, SHORT_STEPS) if self.variable else self._step({u: rise}, {})
         coarse = self._follow(u, rise, SHORT_STEPS // 2) if self.variable else follow
-        rows = [constant, self._step({}, {u: rise / self.h}), self._step({}, {u: 0.0}), short, follow, coarse]
+        jump = self._step({u: rise}, {}) if self.variable else follow
+        rows = [constant, self._step({}, {u: rise / self.h}), self._step({}, {u: 0.0}), short, follow, coarse, jump]
         effects = [
             _Effect(v, a, b - a, z - a, c - a0)
-            for v, a, b, z, a0, c, c0 in zip(self.signals, *rows, strict=True)
-            if math.isfinite(a + b + c + z) and max(abs(c - c0), abs(a - a0)) <= CONVERGED * abs(c - a0)
+            for v, a, b, z, a0, c, c0, j in zip(self.signals, *rows, strict=True)
+            if math.isfinite(a + b + c + z)
+            and max(abs(c - c0), abs(a - a0)) <= CONVERGED * abs(c - a0)
+            and abs(j - a) > SEEN_IN_JUMP * abs(c - a0)  # otherwise it is an effect of the short steps alone
         ]
         clear = [e for e in effects if abs(e.follow) > CLEAR * max(abs(e.value), 1e-3 * e.v.scale)]
         if not clear:
