@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -219,15 +220,21 @@ def run(file: Path, report: Report) -> Result | None:
     return result
 
 
+@cache
+def checker() -> bytes:
+    """The source files of the compliance checker."""
+    return b"".join(file.read_bytes() for file in sorted((ROOT / "components/mechfmu/check").rglob("*.py")))
+
+
 def checked(file: Path) -> tuple[list[str], int, int]:
-    """Findings of the compliance check, rules that apply, rules that hold; of the last run if the FMU is the same.
+    """Findings of the compliance check, rules that apply, rules that hold; of the last run if FMU and checker are as then.
 
     The report is kept as a page.
     """
-    kept, digest = file.with_suffix(".check.json"), hashlib.sha256(file.read_bytes()).hexdigest()
+    kept, digest = file.with_suffix(".check.json"), hashlib.sha256(file.read_bytes() + checker()).hexdigest()
     with suppress(OSError, ValueError, KeyError):
         last = json.loads(kept.read_text())
-        if last["fmu"] == digest:
+        if last["fmu"] == digest and "--fresh" not in sys.argv[1:]:
             return last["findings"], last["applied"], last["passed"]
     report = check_fmu(file, Options())
     counted = (g for g in report.groups if g.severity != "robustness")
