@@ -227,7 +227,7 @@ def checker() -> bytes:
 
 
 def checked(file: Path) -> tuple[list[str], int, int]:
-    """Findings of the compliance check, rules that apply, rules that hold; of the last run if FMU and checker are as then.
+    """Findings of the compliance check, rules that apply, rules that hold; of the last run if nothing has changed.
 
     The report is kept as a page.
     """
